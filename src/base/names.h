@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include <glib.h>
+
+/* The name in the NULL-terminated list nearest to what was typed (optimal
+ * string alignment distance, case folded, at most a third of the length), or
+ * NULL.  Borrowed.  O(names x length^2). */
+const char *names_nearest (const char *typed, const char *const *names);
+/* "unknown KIND 'TYPED'; did you mean 'NEAR'?" or, where none is near,
+ * "...; there are: a, b, c" (cut after 12).  Caller frees. */
+char       *names_unknown (const char *kind, const char *typed, const char *const *names);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "cluster/spec.h"
+#include "compute/gpu.h"
+#include "base/origin.h"
+#include "network/path.h"
+#include "network/spec.h"
+
+/* A machine part: models/machine/NAME.ini. */
+typedef struct Machine Machine;
+typedef struct
+{
+  const char *name, *summary, *gpu;      /* gpu NULL: none */
+  guint64     gpus, nics, vcpus;
+  double      nic_bandwidth;             /* bytes/s of one NIC, one way */
+  double      price_per_hour;            /* USD; NAN: not known */
+  const char *price_date;                /* NULL: not known */
+  const char *transport, *node_transport;
+} MachineInfo;
+Machine           *machine_load (const char *name, GError **error);
+void               machine_free (Machine *machine);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Machine, machine_free)
+const MachineInfo *machine_info (const Machine *machine);
+
+/* The resolved cluster: nodes, their links as one Network, transports. */
+typedef struct Cluster Cluster;
+/* `reducers` and `servers` may be NULL or of count 0.  Errors: unknown parts with
+ * near names, gpus-per-node that the machine has not, reducers with GPUs, absurd
+ * sizes.  They are GErrors of KEYS_ERROR whose message starts with "[group] key: ";
+ * the scenario reader puts file:line in front. */
+Cluster       *cluster_new  (const ClusterSpec *cluster, const NetworkSpec *network,
+                             const ServerSpec *reducers, const ServerSpec *servers, GError **error);
+void           cluster_free (Cluster *cluster);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cluster, cluster_free)
+const Network *cluster_network (const Cluster *cluster);
+const Gpu     *cluster_gpu     (const Cluster *cluster);
+const MachineInfo *cluster_machine (const Cluster *cluster);
+guint64        cluster_nodes         (const Cluster *cluster);
+guint64        cluster_gpus_per_node (const Cluster *cluster);
+double         cluster_price_per_hour (const Cluster *cluster);   /* USD, servers counted; NAN: not known */
+/* The paths of a group.  `which`: "nccl" (the transports of the scenario), "grpc"
+ * (TensorFlow's ring over gRPC), "host-mpi".  server fields: of the reducers,
+ * or with which = "parameter-server" of the parameter servers. */
+gboolean       cluster_paths   (const Cluster *cluster, const char *which, const RankGroup *group,
+                                Paths *out, GError **error);
+/* A warning for people, or NULL: reducers too few for the workers, with the number that would do. */
+char          *cluster_warning (const Cluster *cluster);
+/* Values with their origins, for `show`: calls back in a fixed order. */
+typedef void (*ClusterValue) (gpointer user, const char *group, const char *key, const char *text, const Origin *origin);
+void           cluster_values  (const Cluster *cluster, ClusterValue value, gpointer user);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "network/path.h"
+
+typedef enum
+{
+  OP_ALL_REDUCE = 1, OP_REDUCE_SCATTER = 2, OP_ALL_GATHER = 4, OP_BROADCAST = 8, OP_ALL_TO_ALL = 16, OP_SEND_RECV = 32,
+} CollectiveOp;
+
+typedef struct CollectiveAlgorithm CollectiveAlgorithm;
+
+typedef struct
+{
+  CollectiveOp op;
+  double       size;                      /* bytes, nccl-tests convention: all-gather and reduce-scatter the whole vector */
+  const CollectiveAlgorithm *algorithm;   /* NULL: auto */
+  Protocol     protocol;
+  double       largest;                   /* bytes of the largest tensor (parameter server); 0: size */
+} CollectiveCall;
+
+/* What one collective asks of the network, seen as one activity (view 1). */
+#define COLLECTIVE_MAX_LOADS 10
+typedef struct
+{
+  double   latency;        /* s until the bytes flow: launch, hops by protocol, pipeline fill */
+  double   cap;            /* bytes of message/s, the protocol's own limit; INFINITY: none */
+  guint    n_loads;
+  LinkLoad load[COLLECTIVE_MAX_LOADS];   /* per byte of message, twins counted */
+  const CollectiveAlgorithm *algorithm;  /* as chosen */
+  Protocol protocol;
+  double   nic_bytes;      /* wire bytes each way a node per byte of message (of one group) */
+  double   messages;       /* host RPCs or steps, for reports */
+} CollectiveFlow;
+
+/* One message of the schedule (view 2); no algorithm gives it yet. */
+typedef struct { uint32_t peer, after_step, after_chunk; double bytes; uint8_t reduces; } Message;
+
+struct CollectiveAlgorithm
+{
+  const char *name;        /* as written in scenario files: "ring" */
+  const char *summary;     /* one line, shown by `list algorithms` */
+  guint       ops;         /* bits of CollectiveOp */
+  gboolean    automatic;   /* NCCL may choose it */
+  gboolean (*flow)    (const CollectiveCall *call, const RankGroup *group, const Paths *paths,
+                       CollectiveFlow *out, GError **error);
+  gboolean (*message) (const CollectiveCall *call, const RankGroup *group, uint32_t rank,
+                       uint32_t step, uint32_t chunk, Message *out);
+};
+
+#define COLLECTIVE_ERROR (collective_error_quark ())
+typedef enum { COLLECTIVE_ERROR_UNKNOWN, COLLECTIVE_ERROR_UNSUPPORTED } CollectiveError;
+GQuark collective_error_quark (void);
+
+/* Borrowed.  "auto" gives NULL without an error. */
+gboolean collective_find (const char *name, const CollectiveAlgorithm **out, GError **error);
+const CollectiveAlgorithm *const *collective_algorithms (void);   /* NULL-terminated */
+const char *collective_op_name (CollectiveOp op);                 /* "all-reduce" */
+gboolean    collective_op_find (const char *name, CollectiveOp *op, GError **error);
+
+/* View 1, with algorithm and protocol settled: as named, else as NCCL chooses
+ * (inside a box its own constants pick, across nodes the cheapest estimate).
+ * One rank, or size 0: a flow of no time.  The only reader of the estimate
+ * besides the `collective` command. */
+gboolean collective_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths,
+                          const Network *network, CollectiveFlow *out, GError **error);
+/* View 3, seconds on an idle network, the same for every algorithm:
+ * latency + size/idle rate. */
+double   collective_estimate (const CollectiveFlow *flow, const Network *network, double size);
+/* busbw = algbw x this (nccl-tests): all-reduce 2(n-1)/n, all-gather, reduce-scatter, all-to-all (n-1)/n, others 1. */
+double   collective_bus_factor (CollectiveOp op, guint64 n_ranks);
+/* Reducers that would match the workers: ceil (nodes x node rate/server rate). */
+guint64  collective_reducers_needed (const RankGroup *group, const Paths *paths);

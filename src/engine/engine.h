@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "base/id.h"
+
+/* A discrete-event engine: integer time, tasks on in-order queues, meetings of
+ * queues, activities whose rate is set from above.  It knows no GPU and no byte.
+ * No globals: two engines may run in two threads. */
+typedef struct Engine Engine;
+
+typedef enum { TASK_FIXED, TASK_RATED, TASK_MEET } TaskKind;
+
+typedef struct
+{
+  Id       queue, next;         /* queue (0: none) and the next in issue order */
+  Id       edges, last;         /* first successor edge; the predecessor or queue mate that finished last */
+  uint32_t waits;               /* predecessors still open */
+  uint8_t  kind, cause;         /* cause: an opaque byte of the caller's */
+  uint16_t step;                /* opaque */
+  Id       what;                /* TASK_RATED: its activity; TASK_MEET: its meeting */
+  Tick     work;                /* TASK_FIXED */
+  Tick     ready, start, end;   /* ready: no predecessor open; start: also head of its queue */
+} Task;
+
+typedef struct
+{
+  uint32_t expected, arrived;
+  Id       call;                /* opaque */
+  Id       last_task;           /* the member that came last (ties: lowest id) */
+  Tick     first, last, end;    /* arrivals, end.  Wait of a member: last - its start */
+  Id       first_member;        /* members are linked by engine_meeting_next () */
+} Meeting;
+
+typedef struct
+{
+  /* The last member of a meeting is there: start its activity now or after a
+   * timer, or end it with engine_end_meeting (). */
+  void (*on_meet)    (gpointer user, Engine *e, Id meeting);
+  /* A member became head of its queue and waits there (also called for the last one, before on_meet). */
+  void (*on_wait)    (gpointer user, Engine *e, Id task);
+  /* A rated task became running: give its activity a rate. */
+  void (*on_start)   (gpointer user, Engine *e, Id task);
+  /* An activity ended; its meeting or task ends right after this call. */
+  void (*on_end)     (gpointer user, Engine *e, Id activity);
+  /* A meeting ended; its members have ended too, their successors not yet started. */
+  void (*on_meeting_end) (gpointer user, Engine *e, Id meeting);
+  /* No event is left at `now` and engine_touch () was called since the last time. */
+  void (*on_instant) (gpointer user, Engine *e);
+  /* Appends the name of a task for an error.  May be NULL. */
+  void (*describe)   (gpointer user, Id task, GString *out);
+} EngineHooks;
+typedef void (*EngineHandler) (gpointer user, Engine *e, uint32_t argument);
+
+#define ENGINE_ERROR (engine_error_quark ())
+typedef enum { ENGINE_ERROR_DEADLOCK, ENGINE_ERROR_TIME } EngineError;
+GQuark engine_error_quark (void);
+
+Engine *engine_new   (const EngineHooks *hooks, gpointer user);
+void    engine_free  (Engine *e);
+/* Forgets tasks, queues, events and time; keeps the memory. */
+void    engine_reset (Engine *e);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Engine, engine_free)
+
+/* Building.  Tasks go to the back of their queue in the order of these calls.
+ * O(1) each, amortised. */
+Id   engine_queue      (Engine *e, Id owner);
+Id   engine_task_fixed (Engine *e, Id queue, Tick work, uint8_t cause, uint16_t step);
+/* `amount` in the caller's unit (a kernel: ticks when nothing slows it). */
+Id   engine_task_rated (Engine *e, Id queue, double amount, uint8_t cause, uint16_t step);
+Id   engine_meeting    (Engine *e, Id call, uint32_t expected);
+Id   engine_task_meet  (Engine *e, Id queue, Id meeting, uint8_t cause, uint16_t step);
+/* `after` starts once `before` has ended.  Both in one engine, `after` not started. */
+void engine_edge       (Engine *e, Id before, Id after);
+
+/* Runs until no event is left.  An unfinished task then is a deadlock: the error
+ * names the waiting tasks, at a meeting both orders. */
+gboolean engine_run  (Engine *e, GError **error);
+Tick     engine_now  (const Engine *e);
+uint64_t engine_events (const Engine *e);   /* events popped so far */
+
+/* Activities: `amount` units left; 0 units a tick until a rate is set. */
+Id     engine_activity  (Engine *e, double amount, Id meeting);
+void   engine_set_rate  (Engine *e, Id activity, double rate);  /* units a tick; O(1): a new generation, one event.  End rounds up to a tick */
+void   engine_cancel    (Engine *e, Id activity);               /* it never ends */
+double engine_rate      (const Engine *e, Id activity);
+double engine_left      (const Engine *e, Id activity);         /* units left at now */
+Id     engine_activity_meeting (const Engine *e, Id activity);  /* 0: a task's */
+Id     engine_activity_task    (const Engine *e, Id activity);
+void   engine_end_meeting (Engine *e, Id meeting);              /* at now, without an activity */
+
+/* Timers.  A handler is registered once; `when` is not before now. */
+Id   engine_handler (Engine *e, EngineHandler handler, gpointer user);
+void engine_at      (Engine *e, Tick when, Id handler, uint32_t argument);
+void engine_touch   (Engine *e);
+
+/* What happened: borrowed, valid until the next task is added or reset. */
+const Task    *engine_get_task    (const Engine *e, Id task);
+const Meeting *engine_get_meeting (const Engine *e, Id meeting);
+uint32_t       engine_n_tasks     (const Engine *e);            /* ids 1..n */
+uint32_t       engine_n_meetings  (const Engine *e);
+Id             engine_queue_owner (const Engine *e, Id queue);
+Id             engine_queue_first (const Engine *e, Id queue);  /* first task in issue order; follow Task.next */
+Id             engine_next_member (const Engine *e, Id task);   /* next member task of its meeting */
+/* Edges of a task: *edge starts at Task.edges; returns the successor and moves on, 0 at the end. */
+Id             engine_next_edge   (const Engine *e, Id *edge);

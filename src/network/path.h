@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "network/network.h"
+
+typedef enum { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, N_PROTOCOLS, PROTOCOL_AUTO = N_PROTOCOLS } Protocol;
+extern const char *const protocol_names[];   /* "ll", "ll128", "simple", "auto", NULL */
+
+/* One communicator as placed, and its twins: groups that do the same at the
+ * same instant over the same nodes' links. */
+typedef struct
+{
+  guint64 n_ranks, n_nodes, per_node;
+  guint64 twins_per_node;       /* groups that share each node's NICs, this one counted: 1 = alone */
+} RankGroup;
+
+/* The hops of one kind (inside the node, or between nodes) as software makes
+ * them: parameters of knowledge "cost model of collectives", its names in brackets. */
+typedef struct
+{
+  Id     out, in;               /* link classes; equal where one class stands for both */
+  double links;                 /* parallel links of the class a node (NICs, rails) or a GPU has: bytes spread over them */
+  double capacity;              /* bytes/s of one link, nominal */
+  double rate;                  /* bytes/s: of a ring per GPU inside [B], of all links of a node between [Bn]; typical */
+  double hop[N_PROTOCOLS];      /* s [gL gM gS | hL hM hS] */
+  double share[N_PROTOCOLS];    /* of `rate` the protocol reaches [fL fM 1] */
+} PathLeg;
+
+typedef struct
+{
+  PathLeg  in_node, between;
+  double   launch[N_PROTOCOLS]; /* s before the first hop [t0, t0 + dM, t0 + dS] */
+  double   local;               /* bytes/s of the rank's own block [Cl]; INFINITY: none */
+  double   fill;                /* pipeline fill [phi] */
+  double   ramp;                /* step of the LL latency [q] */
+  double   norm;                /* how ring latency and bytes add: 1 sum, 2 overlap; 1.4 in a box */
+  double   host_copy;           /* bytes/s of one copy over the host, INFINITY: none (counted by grpc and host paths) */
+  gboolean ll128;               /* is it there */
+  /* leaf uplinks of a fat tree, 0: none */
+  Id       leaf_up, leaf_down;
+  double   nodes_per_leaf;
+  /* reducers or parameter servers, 0: none */
+  Id       server_out, server_in;
+  guint64  servers;
+  double   server_capacity;     /* bytes/s of one server's NIC */
+  double   server_efficiency;   /* share of the line on each NIC of the path, either end */
+  double   server_latency;      /* s a call */
+  double   server_sum;          /* bytes a server sums a second [rho] */
+  gboolean server_local_reduction;  /* parameter server: reduce in the node first (BytePS) */
+  double   between_efficiency;  /* rate/(links x capacity) of `between` */
+} Paths;

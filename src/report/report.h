@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "study/study.h"
+
+typedef enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, N_FORMATS } Format;
+extern const char *const format_names[];   /* "table", "csv", "json", NULL */
+
+/* Each appends bytes to `out`; no arithmetic of the model.  `colour`: ANSI for the
+ * table only.  JSON as in the command-line contract, CSV with its stable columns. */
+void report_run        (GString *out, Format format, const Scenario *const *scenarios, Result *const *results, guint n,
+                        gboolean timeline, gboolean verbose, gboolean colour);
+void report_scale      (GString *out, Format format, const Scenario *scenario, const ScaleStudy *study, gboolean colour);
+void report_compare    (GString *out, Format format, const Scenario *const *scenarios, const Comparison *comparison, gboolean colour);
+void report_collective (GString *out, Format format, const CollectiveTable *table);
+/* ASCII lanes of one step, about `width` columns wide. */
+void report_timeline   (GString *out, const Result *result, guint width);
+
+/* Pictures: writes the CSV to a temporary file and spawns gnuplot with an argv.
+ * FILE.svg or .png.  A missing or failing gnuplot is an error that says so (PLOT_ERROR, exit 1). */
+#define PLOT_ERROR (plot_error_quark ())
+typedef enum { PLOT_ERROR_TOOL, PLOT_ERROR_INPUT } PlotError;
+GQuark   plot_error_quark (void);
+gboolean plot_scaling (const ScaleStudy *study, const char *title, const char *path, GError **error);
+/* `lockstep plot FILE.csv`: knows by the header which picture fits. */
+gboolean plot_csv     (const char *csv_path, const char *path, GError **error);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "run/result.h"
+#include "scenario/scenario.h"
+
+typedef struct
+{
+  gboolean what_if;      /* run the counterfactuals too */
+  gboolean one_gpu;      /* run one GPU alone for the efficiency */
+  gboolean lanes;        /* keep the spans */
+  gboolean unfold;       /* a class for every rank */
+} RunOptions;
+
+#define RUN_ERROR (run_error_quark ())
+typedef enum { RUN_ERROR_CHECK } RunError;   /* a self-check failed: a bug of ours, exit 70 */
+GQuark  run_error_quark (void);
+
+/* Pure: the same scenario gives the same Result, in any thread.  Errors: wrong
+ * input (KEYS_ERROR, COLLECTIVE_ERROR...: exit 2), ENGINE_ERROR_DEADLOCK (exit 1). */
+Result *run_scenario (const Scenario *scenario, const RunOptions *options, GError **error);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include <glib.h>
+
+/* Bytes on one GPU by kind. */
+typedef struct
+{
+  double weights, gradients, optimizer, activations, buffers;   /* buffers: communication buckets or packs, workspace, CUDA context */
+  double total, capacity;
+  gboolean fits;
+} MemoryUse;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "run/run.h"
+
+/* Points of one curve, in order, all with the same values of the swept keys. */
+typedef struct
+{
+  guint    n_swept;  char **keys, **values;      /* outer sweep: "training.global-batch", "64"; the scale axis is not among them */
+  guint    n_points; Result **points;
+  double   crossing;     /* NAN: none; only where a curve has its outer values as points, see Curves */
+  guint    knee;         /* index of the last point worth its GPUs (marginal gain over half of linear); n_points: all */
+} Curve;
+
+/* A scaling study. */
+typedef struct
+{
+  gboolean strong;
+  guint    n_curves; Curve *curves;
+  char    *baseline;         /* "1 node (8 GPUs)" */
+  /* where the last scale point stops being slower than the first one, along the (single, numeric) outer key: */
+  double   crossing;         /* NAN: none */
+  char    *crossing_key, *crossing_text;   /* "4 GPUs overtake 1 GPU at training.global-batch = 11.9" */
+  guint    n_measured; MeasuredPoint *measured;   /* of the scenario: borrowed */
+} ScaleStudy;
+typedef struct
+{
+  guint    n_nodes;  guint64 *nodes;   /* --nodes */
+  guint    n_gpus;   guint64 *gpus;    /* --gpus */
+  int      mode;                       /* 0 as the scenario, 1 weak, 2 strong */
+} ScaleOptions;
+ScaleStudy *study_scale (const Scenario *scenario, const ScaleOptions *options, GError **error);
+void        scale_study_free (ScaleStudy *study);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScaleStudy, scale_study_free)
+
+/* Side by side. */
+typedef struct { char *key; char **values; } Difference;    /* values[n], as text */
+typedef struct
+{
+  guint    n;  Result **results;             /* in the order given */
+  guint   *rank;                             /* rank[i]: 1 is the fastest; ties share it */
+  char   **reasons;                          /* one sentence each: why it stands there */
+  guint    n_differences; Difference *differences;   /* of the inputs */
+} Comparison;
+Comparison *study_compare (Scenario *const *scenarios, guint n, gboolean allow_unequal_batch, GError **error);
+void        comparison_free (Comparison *comparison);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Comparison, comparison_free)
+
+/* `collective`: one line of a predicted nccl-tests table. */
+typedef struct
+{
+  double size, time, algbw, busbw, wire, time_lo, time_hi;   /* wire: bytes/s each way on a node's NICs (or a GPU's link in one node) */
+  const char *op, *algorithm, *protocol;
+} CollectiveRow;
+typedef struct
+{
+  char *machine, *gpu; guint64 nodes, ranks;
+  guint n; CollectiveRow *rows;
+  char *note;     /* NULL: none */
+} CollectiveTable;
+/* `sizes` in bytes. */
+CollectiveTable *study_collective (const char *op, const Cluster *cluster, const char *algorithm, const char *protocol,
+                                   const double *sizes, guint n_sizes, GError **error);
+void             collective_table_free (CollectiveTable *table);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CollectiveTable, collective_table_free)

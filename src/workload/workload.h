@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "base/keys.h"
+#include "base/precision.h"
+
+typedef enum { LAYER_CONV, LAYER_GEMM, LAYER_ATTENTION, LAYER_SOFTMAX, LAYER_NORM, LAYER_ELEMENTWISE, LAYER_POOL, LAYER_EMBEDDING, LAYER_OTHER } LayerKind;
+
+/* One row of models/workload/NAME.csv; per sample, forward. */
+typedef struct
+{
+  const char *name;
+  LayerKind   kind;
+  double      params;
+  guint       n_tensors;
+  const double *tensors;        /* elements of each, in registration order */
+  double      out_elems, flop, bytes_fp32;
+  double      m, n, k;          /* NAN: none */
+  gboolean    winograd;         /* 3x3, stride 1, one group */
+  gboolean    tied;             /* its weight is another layer's: gradient ready when BOTH have run (name ends in "(tied)") */
+} Layer;
+
+typedef struct
+{
+  char   *name;
+  char   *family;               /* key of the efficiency table: "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "transformer" */
+  char   *sample;               /* "image", "sequence of 128" */
+  guint   n_layers;
+  Layer  *layers;               /* forward order */
+  double  params, flop, out_elems;
+  guint   n_tensors;
+  double  buffers;              /* elements of non-trained state that DDP broadcasts: 2 per BatchNorm channel + 1 per layer; 0 without BatchNorm */
+  double  samples_per_epoch;    /* NAN: not known */
+  gpointer storage;
+} Workload;
+
+/* [workload] */
+typedef struct
+{
+  char  *name;                  /* models/workload/NAME.csv */
+  char  *file;                  /* or a file of the same columns */
+  int    precision;             /* Precision */
+  char  *family;                /* override of the efficiency class */
+} WorkloadSpec;
+extern const Key workload_keys[];
+
+Workload *workload_load (const WorkloadSpec *spec, GError **error);
+void      workload_free (Workload *workload);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Workload, workload_free)
