@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/names.h"
+#include "collective/collective.h"
+#include "scenario/groups.h"
+
+enum { BATCH_ANY, BATCH_PER_GPU, BATCH_GLOBAL };
+
+void
+scenario_free (Scenario *scenario)
+{
+  if (scenario == NULL)
+    return;
+  for (const KeyGroup *group = scenario_groups (); group->name != NULL; group++)
+    if (group_fills (group))
+      keys_clear (group->keys, group_struct (scenario, group));
+  g_free (scenario->name);
+  g_free (scenario->path);
+  g_free (scenario->title);
+  g_free (scenario->question);
+  g_clear_pointer (&scenario->file, key_file_free);
+  g_clear_pointer (&scenario->lists, lists_unref);
+  g_free (scenario);
+}
+
+static gboolean
+apply_sets (KeyFile *file, const char *const *sets, GError **error)
+{
+  for (gsize i = 0; sets != NULL && sets[i] != NULL; i++)
+    if (!key_file_set (file, sets[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Does one of the sets name `prefix` ("sweep.", "training.global-batch=")? */
+static gboolean
+sets_name (const char *const *sets, const char *prefix)
+{
+  for (gsize i = 0; sets != NULL && sets[i] != NULL; i++)
+    if (g_str_has_prefix (sets[i], prefix))
+      return TRUE;
+  return FALSE;
+}
+
+/* The batch key that the command line gives beats the other one in the file. */
+static int
+batch_key_of (const char *const *sets, int before)
+{
+  const gboolean per_gpu = sets_name (sets, "training.batch-per-gpu=");
+  const gboolean global = sets_name (sets, "training.global-batch=");
+
+  if (per_gpu && global)
+    return BATCH_ANY;
+  return per_gpu ? BATCH_PER_GPU : global ? BATCH_GLOBAL : before;
+}
+
+/* An error at a key that nobody gave names the file alone. */
+static gboolean
+missing (const Scenario *scenario, const char *group, const char *key, const char *what, GError **error)
+{
+  GError *wrong = g_error_new (KEYS_ERROR, KEYS_ERROR_MISSING, "[%s] %s: %s", group, key, what);
+
+  key_file_locate_error (scenario->file, &wrong);
+  g_propagate_error (error, wrong);
+  return FALSE;
+}
+
+static gboolean
+check_batch (Scenario *scenario, GError **error)
+{
+  TrainingSpec *training = &scenario->training;
+
+  if (training->batch_per_gpu == 0 && training->global_batch == 0)
+    return missing (scenario, "training", "batch-per-gpu", "no batch is given; give batch-per-gpu or global-batch", error);
+  if (training->batch_per_gpu == 0 || training->global_batch == 0)
+    return TRUE;
+  if (scenario->batch_key == BATCH_ANY)
+    {
+      key_file_error (scenario->file, "training", "global-batch", error,
+                      "given together with batch-per-gpu; give one of the two");
+      return FALSE;
+    }
+  if (scenario->batch_key == BATCH_PER_GPU)
+    training->global_batch = 0;
+  else
+    training->batch_per_gpu = 0;
+  return TRUE;
+}
+
+static gboolean
+check_workload (Scenario *scenario, GError **error)
+{
+  const WorkloadSpec *workload = &scenario->workload;
+
+  if (workload->name == NULL && workload->file == NULL)
+    return missing (scenario, "workload", "name",
+                    "no workload is given; give a name ('lockstep list workloads' shows them) or a file", error);
+  if (workload->name == NULL || workload->file == NULL)
+    return TRUE;
+  key_file_error (scenario->file, "workload", "file", error, "given together with name; give one of the two");
+  return FALSE;
+}
+
+static gboolean
+check_algorithm (const Scenario *scenario, GError **error)
+{
+  const CollectiveAlgorithm *algorithm;
+  GError *wrong = NULL;
+
+  if (scenario->collective.algorithm == NULL ||
+      collective_find (scenario->collective.algorithm, &algorithm, &wrong))
+    return TRUE;
+  key_file_error (scenario->file, "collective", "algorithm", error, "%s", wrong->message);
+  g_error_free (wrong);
+  return FALSE;
+}
+
+static gboolean
+check_given (const Scenario *scenario, const char *group, const char *key, const char *value, const char *list,
+             GError **error)
+{
+  g_autofree char *what = g_strdup_printf ("not given; 'lockstep list %s' shows what there is", list);
+
+  return (value != NULL && *value != '\0') || missing (scenario, group, key, what, error);
+}
+
+/* A relative path starts at the folder of the file that gives it; on the command
+ * line it starts, like every path there, at the current one. */
+static void
+place_workload_file (Scenario *scenario)
+{
+  g_autofree char *where = NULL, *folder = NULL;
+  char *colon, *path = scenario->workload.file;
+
+  if (path == NULL || g_path_is_absolute (path))
+    return;
+  where = key_file_where (scenario->file, "workload", "file");
+  colon = strrchr (where, ':');
+  if (colon == NULL)
+    return;
+  *colon = '\0';
+  folder = g_path_get_dirname (where);
+  if (g_str_equal (folder, "."))
+    return;
+  scenario->workload.file = g_build_filename (folder, path, NULL);
+  g_free (path);
+}
+
+/* Takes `file`. */
+static Scenario *
+scenario_read (KeyFile *file, int batch_key, Lists *lists, GError **error)
+{
+  g_autoptr (Scenario) scenario = g_new0 (Scenario, 1);
+
+  scenario->file = file;
+  scenario->batch_key = batch_key;
+  scenario->lists = lists;
+  if (!key_file_check (file, scenario_groups (), error))
+    return NULL;
+  for (const KeyGroup *group = scenario_groups (); group->name != NULL; group++)
+    if (group_fills (group) && !key_file_read (file, group, group_struct (scenario, group), error))
+      return NULL;
+  if (scenario->lists == NULL && (scenario->lists = lists_read (file, error)) == NULL)
+    return NULL;
+  lists = scenario->lists;
+  scenario->n_measured = lists->n_measured;
+  scenario->measured = lists->measured;
+  scenario->n_axes = lists->n_axes;
+  scenario->axes = lists->axes;
+  if (!check_given (scenario, "cluster", "machine", scenario->cluster.machine, "machines", error) ||
+      !check_given (scenario, "strategy", "kind", scenario->strategy.kind, "strategies", error) ||
+      !check_workload (scenario, error) || !check_batch (scenario, error) || !check_algorithm (scenario, error))
+    return NULL;
+  place_workload_file (scenario);
+  return g_steal_pointer (&scenario);
+}
+
+/* Title, question and name of a scenario just read from `head` and its own file. */
+static void
+name_scenario (Scenario *scenario, const char *path, ScenarioHead *head, const char *preamble)
+{
+  scenario->path = g_strdup (path);
+  scenario->name = g_str_equal (path, "-") ? g_strdup ("stdin") : g_path_get_basename (path);
+  if (g_str_has_suffix (scenario->name, ".ini"))
+    scenario->name[strlen (scenario->name) - strlen (".ini")] = '\0';
+  scenario->title = g_steal_pointer (&head->title);
+  scenario->question = g_steal_pointer (&head->question);
+  if (scenario->question == NULL && preamble != NULL && *preamble != '\0')
+    scenario->question = g_strchomp (g_strdup (preamble));
+}
+
+/* Puts the file that `include` names, and those below it, under `file`.
+ * `open`: canonical paths from the scenario down to `file`. */
+static gboolean
+include_file (KeyFile *file, const char *include, GPtrArray *open, GError **error)
+{
+  g_autofree char *folder = NULL, *path = NULL, *canonical = NULL;
+  g_autoptr (KeyFile) below = NULL;
+  ScenarioHead head = { 0 };
+  GError *wrong = NULL;
+  gboolean ok;
+
+  if (include == NULL)
+    return TRUE;
+  folder = g_path_get_dirname (key_file_name (file));
+  path = g_str_equal (folder, ".") ? g_strdup (include) : g_build_filename (folder, include, NULL);
+  canonical = g_canonicalize_filename (path, NULL);
+  if (g_path_is_absolute (include))
+    key_file_error (file, "scenario", "include", &wrong, "'%s' is absolute; give a path from this file's folder", include);
+  else if (g_ptr_array_find_with_equal_func (open, canonical, g_str_equal, NULL))
+    key_file_error (file, "scenario", "include", &wrong, "'%s' includes itself", include);
+  else if (open->len > SCENARIO_MAX_INCLUDES)
+    key_file_error (file, "scenario", "include", &wrong, "more than %u files deep", SCENARIO_MAX_INCLUDES);
+  else if ((below = key_file_load (path, &wrong)) == NULL && g_error_matches (wrong, KEYS_ERROR, KEYS_ERROR_READ))
+    {
+      g_autoptr (GError) cause = g_steal_pointer (&wrong);
+
+      key_file_error (file, "scenario", "include", &wrong, "%s", cause->message);
+    }
+  if (wrong != NULL)
+    {
+      g_propagate_error (error, wrong);
+      return FALSE;
+    }
+  g_ptr_array_add (open, g_steal_pointer (&canonical));
+  ok = key_file_check (below, scenario_groups (), error) &&
+       key_file_read (below, scenario_groups (), &head, error) &&
+       include_file (below, head.include, open, error);
+  g_ptr_array_set_size (open, (int) open->len - 1);
+  keys_clear (scenario_keys, &head);
+  if (ok)
+    key_file_merge (file, below);
+  return ok;
+}
+
+/* Takes `file`. */
+static Scenario *
+scenario_build (KeyFile *file, const char *path, const char *const *sets, GError **error)
+{
+  g_autoptr (KeyFile) own = file;
+  g_autoptr (GPtrArray) open = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *preamble = g_strdup (key_file_preamble (file));
+  ScenarioHead head = { 0 };
+  Scenario *scenario = NULL;
+
+  g_ptr_array_add (open, g_canonicalize_filename (path, NULL));
+  if (apply_sets (file, sets, error) && key_file_check (file, scenario_groups (), error) &&
+      key_file_read (file, scenario_groups (), &head, error) &&
+      include_file (file, head.include, open, error) &&
+      (scenario = scenario_read (g_steal_pointer (&own), batch_key_of (sets, BATCH_ANY), NULL, error)) != NULL)
+    name_scenario (scenario, path, &head, preamble);
+  keys_clear (scenario_keys, &head);
+  return scenario;
+}
+
+Scenario *
+scenario_load (const char *path, const char *const *sets, GError **error)
+{
+  KeyFile *file = key_file_load (path, error);
+
+  return file != NULL ? scenario_build (file, path, sets, error) : NULL;
+}
+
+Scenario *
+scenario_parse (const char *name, const char *text, gsize length, const char *const *sets, GError **error)
+{
+  KeyFile *file = key_file_parse (name, text, length, error);
+
+  return file != NULL ? scenario_build (file, name, sets, error) : NULL;
+}
+
+/* All values with their places. */
+static KeyFile *
+copy_file (const KeyFile *file)
+{
+  static const char nothing[] = "[scenario]\n";
+  KeyFile *copy = key_file_parse (key_file_name (file), nothing, sizeof nothing - 1, NULL);
+
+  g_assert (copy != NULL);
+  key_file_merge (copy, file);
+  return copy;
+}
+
+Scenario *
+scenario_with (const Scenario *scenario, const char *const *sets, GError **error)
+{
+  g_autoptr (KeyFile) file = copy_file (scenario->file);
+  const gboolean same_lists = !sets_name (sets, "sweep.") && !sets_name (sets, "measured.");
+  Scenario *with;
+
+  if (!apply_sets (file, sets, error))
+    return NULL;
+  with = scenario_read (g_steal_pointer (&file), batch_key_of (sets, scenario->batch_key),
+                        same_lists ? g_atomic_rc_box_acquire (scenario->lists) : NULL, error);
+  if (with == NULL)
+    return NULL;
+  with->path = g_strdup (scenario->path);
+  with->name = g_strdup (scenario->name);
+  with->title = g_strdup (scenario->title);
+  with->question = g_strdup (scenario->question);
+  return with;
+}
