@@ -41,6 +41,7 @@ struct CollectiveAlgorithm
   const char *summary;     /* one line, shown by `list algorithms` */
   guint       ops;         /* bits of CollectiveOp */
   gboolean    automatic;   /* NCCL may choose it */
+  const char *paths;       /* what carries it, for cluster_paths (): "grpc", "parameter-server"; NULL: "nccl", whose kernels slow others on the GPU */
   gboolean (*flow)    (const CollectiveCall *call, const RankGroup *group, const Paths *paths,
                        CollectiveFlow *out, GError **error);
   gboolean (*message) (const CollectiveCall *call, const RankGroup *group, uint32_t rank,

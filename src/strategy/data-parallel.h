@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "strategy/buckets.h"
+#include "strategy/software.h"
+
+/* The skeleton of every data-parallel step: forward, backward in reverse,
+ * gradients in groups on one communication queue, optimizer.  A framework is a
+ * policy over it. */
+typedef struct
+{
+  gboolean    one_process;     /* one host thread issues for all GPUs of a node */
+  int         host;            /* HOST_* where the scenario says auto */
+  double      fixed;           /* s a step with several ranks, hidden behind a slow host */
+  double      launch;          /* s a collective on its queue */
+  gboolean    always_sync;     /* the host waits for the gradients (else: only a loss scaler makes it) */
+  const char *algorithm;       /* where neither scenario nor library chooses; NULL: the library */
+  gboolean    buffers;         /* BatchNorm state is broadcast before forward passes */
+  gboolean    view;            /* no copies into and out of the groups */
+  GArray     *groups;          /* of Bucket; NULL: no gradients travel */
+} DataParallel;
+
+gboolean data_parallel_build  (const StepInput *in, const DataParallel *policy, StepGraph *graph, GError **error);
+/* Weights, gradients, optimizer state and activations; buffers for `group_bytes` of copies. */
+void     data_parallel_memory (const StepInput *in, double group_bytes, MemoryUse *out);
+/* s of each layer's forward kernel at the batch of one micro-step; caller frees. */
+double  *data_parallel_forward (const StepInput *in);

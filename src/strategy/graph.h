@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "collective/collective.h"
+#include "engine/arena.h"
+#include "strategy/cause.h"
+
+/* One step as tasks on in-order queues, per rank class: what a strategy makes
+ * and run/ plays, step after step without a barrier.  Durations are seconds.
+ * Indices count from 0; queue order is the order of the graph_* calls. */
+
+typedef enum { LANE_HOST, LANE_COMPUTE, LANE_COMM, LANE_INPUT } LaneKind;
+typedef struct { LaneKind kind; guint rank_class; const char *name; } GraphQueue;
+
+/* Ranks that do the same at the same instants; multiplicities add up to the world size. */
+typedef struct { guint64 multiplicity; guint compute, comm; } RankClass;
+
+typedef enum { GRAPH_FIXED, GRAPH_KERNEL, GRAPH_MEET } GraphKind;
+typedef struct
+{
+  GraphKind   kind;
+  Cause       cause;        /* of the ticks in which it runs */
+  guint       queue;
+  double      seconds;      /* FIXED, KERNEL: when nothing slows it */
+  double      noise;        /* KERNEL: factor of box and noise on it, >= 1 */
+  guint       call;         /* MEET */
+  const char *label;
+} GraphTask;
+typedef struct { guint before, after; } GraphEdge;
+
+/* A collective of the step: every member class meets here. */
+typedef struct
+{
+  CollectiveCall call;
+  CollectiveFlow flow;
+  RankGroup      group;
+  double         launch;    /* s on the communication queue before flow.latency */
+  double         slowdown;  /* of kernels beside it, >= 1 */
+  guint          members;
+  const char    *label;
+} GraphCall;
+
+typedef struct
+{
+  Arena  *arena;            /* names */
+  GArray *classes, *queues, *tasks, *edges, *calls;   /* RankClass, GraphQueue, GraphTask, GraphEdge, GraphCall */
+} StepGraph;
+
+StepGraph *graph_new  (void);
+void       graph_free (StepGraph *graph);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StepGraph, graph_free)
+
+/* Adds a class with its compute and communication queue; returns its index. */
+guint graph_class  (StepGraph *graph, guint64 multiplicity);
+guint graph_queue  (StepGraph *graph, LaneKind kind, guint rank_class, const char *name);
+guint graph_fixed  (StepGraph *graph, guint queue, Cause cause, double seconds, const char *label);
+guint graph_kernel (StepGraph *graph, guint queue, Cause cause, double seconds, double noise, const char *label);
+guint graph_call   (StepGraph *graph, const GraphCall *call);
+guint graph_meet   (StepGraph *graph, guint queue, guint call);   /* counts the member */
+void  graph_edge   (StepGraph *graph, guint before, guint after);
+
+#define graph_task(graph, i)     (&g_array_index ((graph)->tasks, GraphTask, (i)))
+#define graph_get_call(graph, i) (&g_array_index ((graph)->calls, GraphCall, (i)))
+guint64 graph_world (const StepGraph *graph);

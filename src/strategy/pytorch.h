@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "strategy/strategy.h"
+
+extern const Strategy strategy_single;
+extern const Strategy strategy_ddp;

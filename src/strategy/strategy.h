@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "cluster/cluster.h"
+#include "collective/spec.h"
+#include "compute/compute.h"
+#include "strategy/batch.h"
+#include "strategy/graph.h"
+#include "strategy/memory.h"
+#include "strategy/spec.h"
+#include "workload/workload.h"
+
+/* Everything a strategy needs, resolved.  Borrowed. */
+typedef struct
+{
+  const Cluster        *cluster;
+  const Workload       *workload;
+  const ComputeModel   *compute;
+  const StrategySpec   *spec;
+  const TrainingSpec   *training;
+  const InputSpec      *input;
+  const CollectiveSpec *collective;
+  Batch                 batch;
+  gboolean              noise;     /* box(N) on compute */
+  gboolean              unfold;    /* a class for every rank */
+} StepInput;
+
+/* How one way of training runs: one file, one const table. */
+typedef struct
+{
+  const char *name;              /* as written in scenario files: "ddp" */
+  const char *summary;           /* one line, shown by `list strategies` */
+  guint64     max_gpus;          /* 0: any number */
+  guint64     max_nodes;         /* 0: any number */
+  gboolean (*build)  (const StepInput *in, StepGraph *graph, GError **error);
+  void     (*memory) (const StepInput *in, MemoryUse *out);
+} Strategy;
+
+#define STRATEGY_ERROR (strategy_error_quark ())
+typedef enum { STRATEGY_ERROR_UNKNOWN, STRATEGY_ERROR_UNSUITED } StrategyError;
+GQuark strategy_error_quark (void);
+
+const Strategy *const *strategy_list (void);                              /* NULL-terminated, borrowed */
+gboolean strategy_find  (const char *name, const Strategy **out, GError **error);
+/* Checks what the strategy can do on this cluster, then builds its step. */
+gboolean strategy_build (const Strategy *strategy, const StepInput *in, StepGraph *graph, GError **error);
+/* What the strategy settles where the scenario says nothing, for `show`. */
+void     strategy_values (const Strategy *strategy, const StepInput *in, ClusterValue value, gpointer user);
