@@ -27,7 +27,7 @@ typedef struct
   Id       call;                /* opaque */
   Id       last_task;           /* the member that came last (ties: lowest id) */
   Tick     first, last, end;    /* arrivals, end.  Wait of a member: last - its start */
-  Id       first_member;        /* members are linked by engine_meeting_next () */
+  Id       first_member;        /* members are linked by engine_next_member () */
 } Meeting;
 
 typedef struct
@@ -51,12 +51,12 @@ typedef struct
 typedef void (*EngineHandler) (gpointer user, Engine *e, uint32_t argument);
 
 #define ENGINE_ERROR (engine_error_quark ())
-typedef enum { ENGINE_ERROR_DEADLOCK, ENGINE_ERROR_TIME } EngineError;
+typedef enum { ENGINE_ERROR_DEADLOCK, ENGINE_ERROR_TIME, ENGINE_ERROR_AMOUNT } EngineError;
 GQuark engine_error_quark (void);
 
 Engine *engine_new   (const EngineHooks *hooks, gpointer user);
 void    engine_free  (Engine *e);
-/* Forgets tasks, queues, events and time; keeps the memory. */
+/* Forgets tasks, queues, meetings, activities, events and time; keeps handlers and memory. */
 void    engine_reset (Engine *e);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Engine, engine_free)
 
@@ -71,7 +71,11 @@ Id   engine_task_meet  (Engine *e, Id queue, Id meeting, uint8_t cause, uint16_t
 /* `after` starts once `before` has ended.  Both in one engine, `after` not started. */
 void engine_edge       (Engine *e, Id before, Id after);
 
-/* Runs until no event is left.  An unfinished task then is a deadlock: the error
+/* Whatever ends, ends by an event of its own: hooks never nest.  Hooks may add
+ * queues, tasks, edges and timers; a task added in the run is looked at once the
+ * events before it at this instant are done.  May be called again after more
+ * tasks were added; time goes on.
+ * Runs until no event is left.  An unfinished task then is a deadlock: the error
  * names the waiting tasks, at a meeting both orders. */
 gboolean engine_run  (Engine *e, GError **error);
 Tick     engine_now  (const Engine *e);
@@ -79,6 +83,9 @@ uint64_t engine_events (const Engine *e);   /* events popped so far */
 
 /* Activities: `amount` units left; 0 units a tick until a rate is set. */
 Id     engine_activity  (Engine *e, double amount, Id meeting);
+/* What an activity of this rate takes, rounded up: THE conversion, so that an
+ * estimate that uses it agrees with the run to the tick.  G_MAXUINT64: too long. */
+Tick   engine_ticks     (double amount, double rate);
 void   engine_set_rate  (Engine *e, Id activity, double rate);  /* units a tick; O(1): a new generation, one event.  End rounds up to a tick */
 void   engine_cancel    (Engine *e, Id activity);               /* it never ends */
 double engine_rate      (const Engine *e, Id activity);

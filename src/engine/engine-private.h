@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "engine/engine.h"
+#include "engine/radix-heap.h"
+
+/* Inside engine/ only: build.c fills the arrays, engine.c runs them, deadlock.c
+ * says why they stand still.  Hooks may add tasks, so an array may move at any
+ * hook: the code holds indices over a hook, never pointers. */
+
+#define TICK_NEVER G_MAXUINT64
+#define TICK_MAX ((Tick) G_MAXINT64)   /* last valid time */
+
+/* Event.target: what happens in the top bits, to whom in the others. */
+enum { EVENT_TASK, EVENT_ACTIVITY, EVENT_MEETING, EVENT_HANDLER, EVENT_ADDED };
+#define EVENT_SHIFT 29
+#define EVENT_INDEX (((uint32_t) 1 << EVENT_SHIFT) - 1)
+#define EVENT_TARGET(kind, id) ((uint32_t) (kind) << EVENT_SHIFT | (id))
+
+typedef struct { Id first, head, tail, owner; } Queue;   /* head: the first unfinished */
+typedef struct { Id task, next; } Edge;
+enum { STATE_OPEN, STATE_STARTED, STATE_ENDED };
+typedef struct { Id edge_tail, next_member; uint32_t state; } TaskMore;
+typedef struct { Id last_member; uint32_t members; uint32_t ending, ended; } MeetingMore;
+
+#define OWNER_TASK ((uint32_t) 1 << 31)
+typedef struct
+{
+  double   left, rate;        /* units left at `since`; units a tick */
+  Tick     since;             /* TICK_NEVER: not started, ended or cancelled */
+  uint32_t generation;        /* 0: never started; an older completion event is dropped */
+  uint32_t owner;             /* OWNER_TASK | task, a meeting, or 0 */
+} Activity;
+
+typedef struct { EngineHandler call; gpointer user; } Handler;
+
+/* A growing array of which index 0 is not used. */
+#define ARRAY(type) struct { type *at; uint32_t n, room; }
+
+struct Engine
+{
+  EngineHooks hooks;
+  gpointer    user;
+  Tick        now;
+  gboolean    touched, running, adding;
+  uint32_t    seen;           /* tasks that engine_run () has looked at */
+  uint32_t    ended;          /* tasks */
+  uint64_t    events;
+  GError     *error;
+  RadixHeap   heap;
+  ARRAY (Task) task;
+  ARRAY (TaskMore) more;
+  ARRAY (Queue) queue;
+  ARRAY (Edge) edge;
+  ARRAY (Meeting) meeting;
+  ARRAY (MeetingMore) meeting_more;
+  ARRAY (Activity) activity;
+  ARRAY (Handler) handler;
+};
+
+/* The id of a new zeroed element. */
+#define ARRAY_ADD(array) \
+  (engine_array_add ((gpointer *) &(array)->at, &(array)->n, &(array)->room, sizeof *(array)->at))
+Id   engine_array_add (gpointer *at, uint32_t *n, uint32_t *room, gsize size);
+
+void engine_fail      (Engine *e, EngineError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void engine_describe  (const Engine *e, Id task, GString *out);
+void engine_deadlock  (Engine *e);   /* sets the error */
+void engine_note_last (Engine *e, Id task, Id before);   /* `before` ended now and held `task` up */

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/engine-private.h"
+#include <math.h>
+
+/* The run.  Whatever ends, ends by an event: a hook or a task of no length never
+ * nests, and what happens at one instant happens in the order it was asked for. */
+
+G_DEFINE_QUARK (engine-error-quark, engine_error)
+
+Engine *
+engine_new (const EngineHooks *hooks, gpointer user)
+{
+  Engine *e = g_new0 (Engine, 1);
+
+  if (hooks != NULL)
+    e->hooks = *hooks;
+  e->user = user;
+  radix_heap_init (&e->heap);
+  return e;
+}
+
+void
+engine_free (Engine *e)
+{
+  if (e == NULL)
+    return;
+  radix_heap_finish (&e->heap);
+  g_free (e->task.at);
+  g_free (e->more.at);
+  g_free (e->queue.at);
+  g_free (e->edge.at);
+  g_free (e->meeting.at);
+  g_free (e->meeting_more.at);
+  g_free (e->activity.at);
+  g_free (e->handler.at);
+  g_clear_error (&e->error);
+  g_free (e);
+}
+
+void
+engine_reset (Engine *e)
+{
+  g_return_if_fail (!e->running);
+  radix_heap_clear (&e->heap);
+  e->task.n = e->more.n = e->queue.n = e->edge.n = 0;
+  e->meeting.n = e->meeting_more.n = e->activity.n = 0;
+  e->now = 0;
+  e->touched = e->adding = FALSE;
+  e->seen = e->ended = 0;
+  e->events = 0;
+  g_clear_error (&e->error);
+}
+
+void
+engine_fail (Engine *e, EngineError code, const char *format, ...)
+{
+  va_list arguments;
+
+  if (e->error != NULL)
+    return;
+  va_start (arguments, format);
+  e->error = g_error_new_valist (ENGINE_ERROR, code, format, arguments);
+  va_end (arguments);
+}
+
+Tick
+engine_now (const Engine *e)
+{
+  return e->now;
+}
+
+uint64_t
+engine_events (const Engine *e)
+{
+  return e->events;
+}
+
+static inline void
+push (Engine *e, Tick when, unsigned kind, Id id, uint32_t argument)
+{
+  radix_push (&e->heap, (Event) { when, EVENT_TARGET (kind, id), argument });
+}
+
+static void
+push_after (Engine *e, Tick ticks, unsigned kind, Id id, uint32_t argument)
+{
+  if (G_UNLIKELY (ticks > TICK_MAX - e->now))
+    {
+      engine_fail (e, ENGINE_ERROR_TIME, "the run lasts longer than 2^63 ticks");
+      return;
+    }
+  push (e, e->now + ticks, kind, id, argument);
+}
+
+Id
+engine_handler (Engine *e, EngineHandler handler, gpointer user)
+{
+  const Id id = ARRAY_ADD (&e->handler);
+
+  e->handler.at[id] = (Handler) { handler, user };
+  return id;
+}
+
+void
+engine_at (Engine *e, Tick when, Id handler, uint32_t argument)
+{
+  if (G_UNLIKELY (when > TICK_MAX))
+    {
+      engine_fail (e, ENGINE_ERROR_TIME, "a timer lies more than 2^63 ticks ahead");
+      return;
+    }
+  g_return_if_fail (when >= e->now);
+  push (e, when, EVENT_HANDLER, handler, argument);
+}
+
+void
+engine_touch (Engine *e)
+{
+  e->touched = TRUE;
+}
+
+/* Activities. */
+
+/* A thousandth of a tick is the rounding of the rates, not work left over. */
+#define TICK_SLACK 0x1p-10
+
+Tick
+engine_ticks (double amount, double rate)
+{
+  const double ticks = ceil (amount / rate - TICK_SLACK);
+
+  if (!(ticks < 0x1p63))
+    return TICK_NEVER;
+  return ticks > 0 ? (Tick) ticks : 0;
+}
+
+static inline gboolean
+same (double a, double b)
+{
+  return a <= b && a >= b;
+}
+
+static double
+left_now (const Engine *e, const Activity *a)
+{
+  if (a->since == TICK_NEVER || e->now == a->since || !(a->rate > 0))
+    return a->left;
+  return MAX (0.0, a->left - a->rate * (double) (e->now - a->since));
+}
+
+void
+engine_set_rate (Engine *e, Id activity, double rate)
+{
+  g_return_if_fail (activity > 0 && activity <= e->activity.n);
+
+  Activity *a = &e->activity.at[activity];
+
+  if (a->since == TICK_NEVER)
+    return;
+  if (G_UNLIKELY (!(rate >= 0)))
+    {
+      engine_fail (e, ENGINE_ERROR_AMOUNT, "an activity cannot run at %g units a tick", rate);
+      return;
+    }
+  /* Its event stands already, and stays right to the last bit. */
+  if (rate > 0 && same (rate, a->rate))
+    return;
+  a->left = left_now (e, a);
+  a->since = e->now;
+  a->rate = rate;
+  a->generation++;
+  if (!(a->left > 0))
+    push (e, e->now, EVENT_ACTIVITY, activity, a->generation);
+  else if (rate > 0)
+    push_after (e, engine_ticks (a->left, rate), EVENT_ACTIVITY, activity, a->generation);
+}
+
+void
+engine_cancel (Engine *e, Id activity)
+{
+  g_return_if_fail (activity > 0 && activity <= e->activity.n);
+
+  Activity *a = &e->activity.at[activity];
+
+  a->left = left_now (e, a);
+  a->rate = 0;
+  a->since = TICK_NEVER;
+  a->generation++;
+}
+
+double
+engine_rate (const Engine *e, Id activity)
+{
+  g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);
+  return e->activity.at[activity].rate;
+}
+
+double
+engine_left (const Engine *e, Id activity)
+{
+  g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);
+  return left_now (e, &e->activity.at[activity]);
+}
+
+Id
+engine_activity_meeting (const Engine *e, Id activity)
+{
+  g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);
+
+  const uint32_t owner = e->activity.at[activity].owner;
+
+  return owner & OWNER_TASK ? 0 : owner;
+}
+
+Id
+engine_activity_task (const Engine *e, Id activity)
+{
+  g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);
+
+  const uint32_t owner = e->activity.at[activity].owner;
+
+  return owner & OWNER_TASK ? owner & ~OWNER_TASK : 0;
+}
+
+/* Tasks. */
+
+static void
+start_rated (Engine *e, Id id)
+{
+  const Id activity = e->task.at[id].what;
+  Activity *a = &e->activity.at[activity];
+
+  if (a->generation != 0)   /* cancelled before it started */
+    return;
+  a->since = e->now;
+  a->generation = 1;
+  if (e->hooks.on_start != NULL)
+    e->hooks.on_start (e->user, e, id);
+  else
+    engine_set_rate (e, activity, 1);
+}
+
+static void
+start_meet (Engine *e, Id id)
+{
+  const Id meeting = e->task.at[id].what;
+  Meeting *m = &e->meeting.at[meeting];
+
+  if (m->arrived++ == 0)
+    m->first = e->now;
+  if (m->last_task == 0 || e->now != m->last || id < m->last_task)
+    m->last_task = id;
+  m->last = e->now;
+
+  const gboolean complete = m->arrived == m->expected;
+
+  if (e->hooks.on_wait != NULL)
+    e->hooks.on_wait (e->user, e, id);
+  if (!complete)
+    return;
+  if (e->hooks.on_meet != NULL)
+    e->hooks.on_meet (e->user, e, meeting);
+  else
+    engine_end_meeting (e, meeting);
+}
+
+static void
+try_start (Engine *e, Id id)
+{
+  Task *task = &e->task.at[id];
+
+  if (task->waits > 0 || e->more.at[id].state != STATE_OPEN
+      || (task->queue != 0 && e->queue.at[task->queue].head != id))
+    return;
+  e->more.at[id].state = STATE_STARTED;
+  task->start = e->now;
+  switch ((TaskKind) task->kind)
+    {
+    case TASK_FIXED:
+      push_after (e, task->work, EVENT_TASK, id, 0);
+      break;
+    case TASK_RATED:
+      start_rated (e, id);
+      break;
+    case TASK_MEET:
+      start_meet (e, id);
+      break;
+    }
+}
+
+void
+engine_note_last (Engine *e, Id id, Id before)
+{
+  Task *task = &e->task.at[id];
+
+  if (task->last == 0 || e->task.at[task->last].end != e->now || before < task->last)
+    task->last = before;
+}
+
+static void
+mark_ended (Engine *e, Id id)
+{
+  e->more.at[id].state = STATE_ENDED;
+  e->task.at[id].end = e->now;
+  e->ended++;
+}
+
+/* Successors in the order of their edges, then the next of the queue. */
+static void
+release (Engine *e, Id id)
+{
+  for (Id edge = e->task.at[id].edges, after; edge != 0;)
+    {
+      after = e->edge.at[edge].task;
+      edge = e->edge.at[edge].next;
+
+      Task *task = &e->task.at[after];
+
+      engine_note_last (e, after, id);
+      if (--task->waits == 0)
+        {
+          task->ready = e->now;
+          try_start (e, after);
+        }
+    }
+
+  const Id queue = e->task.at[id].queue;
+
+  if (queue == 0)
+    return;
+
+  const Id next = e->task.at[id].next;
+
+  e->queue.at[queue].head = next;
+  if (next == 0)
+    return;
+  engine_note_last (e, next, id);
+  try_start (e, next);
+}
+
+static void
+end_task (Engine *e, Id id)
+{
+  mark_ended (e, id);
+  release (e, id);
+}
+
+void
+engine_end_meeting (Engine *e, Id meeting)
+{
+  g_return_if_fail (meeting > 0 && meeting <= e->meeting.n);
+
+  MeetingMore *more = &e->meeting_more.at[meeting];
+
+  g_return_if_fail (e->meeting.at[meeting].arrived == e->meeting.at[meeting].expected);
+  if (more->ending)
+    return;
+  more->ending = TRUE;
+  push (e, e->now, EVENT_MEETING, meeting, 0);
+}
+
+static void
+end_meeting (Engine *e, Id meeting)
+{
+  MeetingMore *more = &e->meeting_more.at[meeting];
+  const Id first = e->meeting.at[meeting].first_member;
+
+  if (more->ended)
+    return;
+  more->ending = more->ended = TRUE;
+  e->meeting.at[meeting].end = e->now;
+  for (Id member = first; member != 0; member = e->more.at[member].next_member)
+    mark_ended (e, member);
+  if (e->hooks.on_meeting_end != NULL)
+    e->hooks.on_meeting_end (e->user, e, meeting);
+  for (Id member = first; member != 0; member = e->more.at[member].next_member)
+    release (e, member);
+}
+
+static void
+end_activity (Engine *e, Id activity)
+{
+  Activity *a = &e->activity.at[activity];
+  const uint32_t owner = a->owner;
+
+  a->left = 0;
+  a->rate = 0;
+  a->since = TICK_NEVER;
+  if (e->hooks.on_end != NULL)
+    e->hooks.on_end (e->user, e, activity);
+  if (owner & OWNER_TASK)
+    end_task (e, owner & ~OWNER_TASK);
+  else if (owner != 0)
+    end_meeting (e, owner);
+}
+
+/* The loop. */
+
+static void
+start_added (Engine *e)
+{
+  e->adding = FALSE;
+  while (e->seen < e->task.n)
+    try_start (e, ++e->seen);
+}
+
+static void
+handle (Engine *e, Event event)
+{
+  const Id id = event.target & EVENT_INDEX;
+
+  switch (event.target >> EVENT_SHIFT)
+    {
+    case EVENT_HANDLER:
+      e->now = event.time;
+      e->handler.at[id].call (e->handler.at[id].user, e, event.argument);
+      break;
+    case EVENT_TASK:
+      e->now = event.time;
+      end_task (e, id);
+      break;
+    case EVENT_ACTIVITY:
+      /* A stale one does not even move the time. */
+      if (e->activity.at[id].generation != event.argument)
+        break;
+      e->now = event.time;
+      end_activity (e, id);
+      break;
+    case EVENT_MEETING:
+      e->now = event.time;
+      end_meeting (e, id);
+      break;
+    case EVENT_ADDED:
+      start_added (e);
+      break;
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+static void
+loop (Engine *e)
+{
+  while (G_LIKELY (e->error == NULL))
+    {
+      if (radix_now_empty (&e->heap))
+        {
+          if (e->touched)
+            {
+              e->touched = FALSE;
+              if (e->hooks.on_instant != NULL)
+                e->hooks.on_instant (e->user, e);
+              continue;
+            }
+          if (!radix_heap_refill (&e->heap))
+            break;
+        }
+      e->events++;
+      handle (e, radix_pop_now (&e->heap));
+    }
+}
+
+gboolean
+engine_run (Engine *e, GError **error)
+{
+  g_return_val_if_fail (!e->running, FALSE);
+  e->running = TRUE;
+  start_added (e);
+  loop (e);
+  e->running = FALSE;
+  if (e->error == NULL)
+    {
+      /* Dropped events may have led the heap past the last one that counted. */
+      e->heap.last = e->now;
+      if (e->ended < e->task.n)
+        engine_deadlock (e);
+    }
+  if (e->error == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&e->error));
+  return FALSE;
+}
