@@ -9,11 +9,11 @@ typedef enum
   UNIT_NONE,         /* a pure number; a unit is refused */
   UNIT_SHARE,        /* 0.56 or 56 % */
   UNIT_TIME,         /* s: ps ns us ms s min h d */
-  UNIT_BYTES,        /* bytes: B kB MB GB TB KiB MiB GiB TiB, bit kbit Mbit Gbit */
+  UNIT_BYTES,        /* bytes: B kB MB GB TB PB KiB MiB GiB TiB PiB, bit kbit Mbit Gbit Tbit */
   UNIT_RATE,         /* bytes/s: every unit of UNIT_BYTES followed by /s; Gbps and the like are read as Gbit/s */
-  UNIT_FLOP_RATE,    /* FLOP/s: GFLOP/s TFLOP/s PFLOP/s */
+  UNIT_FLOP_RATE,    /* FLOP/s: FLOP/s kFLOP/s ... EFLOP/s */
   UNIT_SAMPLE_RATE,  /* samples/s */
-  UNIT_MONEY_RATE,   /* USD/h */
+  UNIT_MONEY_RATE,   /* USD/h, kept as USD an hour: prices are quoted so */
 } Unit;
 
 #define QUANTITY_ERROR (quantity_error_quark ())
@@ -28,8 +28,11 @@ GQuark quantity_error_quark (void);
  * are, without file or key (the caller puts these in front). */
 gboolean    quantity_parse  (const char *text, Unit unit, double *value, GError **error);
 /* For people: 3 significant digits and a fitting unit, "12.5 GB/s", "161 ms",
- * "25 MiB" where a binary unit divides evenly.  Caller frees. */
+ * "25 MiB" where only a binary unit divides evenly; "-" for NAN.  Caller frees. */
 char       *quantity_format (double value, Unit unit);
+/* For files: as quantity_format where that loses nothing, else with as many
+ * digits as quantity_parse needs to give the same bits.  Caller frees. */
+char       *quantity_format_exact (double value, Unit unit);
 /* "time", "bytes", ... and the units that it takes, for help: borrowed. */
 const char *unit_name       (Unit unit);
 const char *unit_examples   (Unit unit);
