@@ -3,6 +3,10 @@
 #include <glib.h>
 #include <stdio.h>
 
+/* libcsv owns the plain names in the linker's eyes. */
+#define csv_parse csv_table_parse
+#define csv_free  csv_table_free
+
 /* CSV in (libcsv) and out.  The whole table is held as text; '#' lines before
  * the header are comments. */
 typedef struct CsvTable CsvTable;
@@ -16,7 +20,7 @@ GQuark csv_error_quark (void);
 #define CSV_MAX_ROWS    2000000u
 #define CSV_MAX_FIELD   65536u
 
-/* Refuses what is too large (before reading it), not UTF-8, a row whose number
+/* "-": standard input.  Refuses what is too large (before reading it), not UTF-8, a row whose number
  * of fields is not the header's, a column named twice, a directory, an empty
  * file.  Messages are "file:line: what; what would be right". */
 CsvTable   *csv_load    (const char *path, GError **error);
@@ -41,5 +45,6 @@ gboolean    csv_number  (const CsvTable *table, guint row, guint column, double 
 void        csv_append_text   (GString *line, const char *text);
 /* "%.9g" in the C locale; nothing for NAN. */
 void        csv_append_number (GString *line, double value);
-/* Writes the whole file or nothing (g_file_set_contents_full: temporary and rename). */
+/* Writes the whole file or nothing (g_file_set_contents_full: temporary and
+ * rename; through a symbolic link).  A pipe or device is written in place. */
 gboolean    file_replace (const char *path, const char *data, gsize length, GError **error);
