@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/run.h"
+#include "run/summary.h"
+#include <math.h>
+
+/* Relative slack of sums of doubles; ticks are exact. */
+static const double dust = 1e-9;
+
+static void
+add_check (Result *r, const char *name, gboolean ok, char *detail)
+{
+  r->checks = g_renew (Check, r->checks, r->n_checks + 1);
+  r->checks[r->n_checks++] = (Check) { g_strdup (name), detail, ok };
+}
+
+static void
+check_ledger (Result *r)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < N_CAUSES; i++)
+    sum += r->ledger[i];
+  add_check (r, "ledger sums to the step", fabs (sum - r->step_time) <= dust * r->step_time,
+             g_strdup_printf ("%.12g s of %.12g s", sum, r->step_time));
+}
+
+/* Bytes that the calls put on a link, and the busy seconds these take, in one step. */
+static void
+expected_load (const StepGraph *graph, const Network *network, Id link, double *bytes, double *busy)
+{
+  *bytes = *busy = 0;
+  for (guint i = 0; i < graph->calls->len; i++)
+    {
+      const GraphCall *call = graph_get_call (graph, i);
+
+      for (guint k = 0; k < call->flow.n_loads; k++)
+        {
+          const LinkLoad *load = &call->flow.load[k];
+
+          if (load->link != link)
+            continue;
+          *bytes += call->call.size * load->bytes;
+          *busy += call->call.size * load->bytes / load->efficiency / network_link (network, link)->capacity;
+        }
+    }
+}
+
+static void
+check_links (Result *r, const Execution *x, const Network *network)
+{
+  const NetworkRun *run = execution_network (x);
+  const double steps = execution_steps (x);
+  gboolean conserved = TRUE, within = TRUE, bounded = TRUE;
+  g_autoptr (GString) detail = g_string_new (NULL);
+
+  for (Id link = 1; link <= network_n_links (network); link++)
+    {
+      const double carried = network_run_bytes (run, link), busy_run = network_run_busy (run, link);
+      double bytes, busy;
+
+      expected_load (execution_graph (x), network, link, &bytes, &busy);
+      conserved = conserved && fabs (carried - steps * bytes) <= 1e-6 * (steps * bytes) + 1;
+      within = within && busy_run <= seconds_from_ticks (engine_now (execution_engine (x))) * (1 + dust) + 1e-9;
+      bounded = bounded && busy <= r->step_time * (1 + 1e-6) + 1e-9;
+      g_string_append_printf (detail, "%s%s %.6g B of %.6g B, busy %.6g s a step", link > 1 ? "; " : "",
+                              network_link (network, link)->name, carried / steps, bytes, busy);
+    }
+  add_check (r, "bytes are conserved on every link", conserved, g_strdup (detail->str));
+  add_check (r, "no link carries more than its capacity", within, g_strdup (detail->str));
+  add_check (r, "the step is no shorter than its bytes", bounded, g_strdup (detail->str));
+}
+
+/* Kernels of one class in a step, when nothing slows them. */
+static double
+kernel_seconds (const StepGraph *graph, guint queue)
+{
+  double seconds = 0;
+
+  for (guint i = 0; i < graph->tasks->len; i++)
+    {
+      if (graph_task (graph, i)->queue == queue)
+        seconds += graph_task (graph, i)->seconds;
+    }
+  return seconds;
+}
+
+static void
+check_bounds (Result *r, const StepGraph *graph)
+{
+  double most = 0, path = 0;
+
+  for (guint i = 0; i < graph->queues->len; i++)
+    most = MAX (most, kernel_seconds (graph, i));
+  for (guint i = 0; i < r->n_path; i++)
+    path += r->path[i].seconds;
+  add_check (r, "the step is no shorter than any of its queues", most <= r->step_time * (1 + dust),
+             g_strdup_printf ("%.9g s in the longest, step %.9g s", most, r->step_time));
+  add_check (r, "the critical path is as long as the step", fabs (path - r->step_time) <= dust * r->step_time,
+             g_strdup_printf ("%.9g s, step %.9g s", path, r->step_time));
+  add_check (r, "shares are shares", r->gpu_idle_share >= -dust && r->gpu_idle_share <= 1 + dust && r->step_time > 0
+             && isfinite (r->step_time), g_strdup_printf ("idle share %.9g", r->gpu_idle_share));
+}
+
+gboolean
+summary_checks (Result *r, const Execution *x, const Window *window, const Network *network, GError **error)
+{
+  (void) window;
+  check_ledger (r);
+  check_bounds (r, execution_graph (x));
+  check_links (r, x, network);
+  for (guint i = 0; i < r->n_checks; i++)
+    {
+      if (r->checks[i].ok)
+        continue;
+      g_set_error (error, RUN_ERROR, RUN_ERROR_CHECK, "self-check failed: %s: %s", r->checks[i].name, r->checks[i].detail);
+      return FALSE;
+    }
+  return TRUE;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/execute.h"
+#include <math.h>
+#include <string.h>
+
+/* A class whose kernels something may slow. */
+typedef struct
+{
+  Id     kernel;            /* running activity, 0: none */
+  guint  flying, spinning;  /* its collectives that move bytes, or wait for others */
+  double slowdown;          /* of those */
+  gboolean changed;
+} ClassState;
+
+struct Execution
+{
+  const StepGraph *graph;
+  gboolean    ideal_network;
+  guint       steps;
+  Engine     *engine;
+  NetworkRun *network;
+  Id          bytes_flow;   /* handler: the latency of a meeting is over */
+  ClassState *classes;
+  GArray     *changed;      /* of guint */
+  guint      *last_compute; /* graph task that ends a class's step */
+};
+
+Tick
+ticks_from_seconds (double seconds)
+{
+  return (Tick) ceil (seconds * TICKS_PER_S - 1e-4);
+}
+
+double
+seconds_from_ticks (Tick ticks)
+{
+  return (double) ticks / TICKS_PER_S;
+}
+
+const StepGraph *
+execution_graph (const Execution *x)
+{
+  return x->graph;
+}
+
+const Engine *
+execution_engine (const Execution *x)
+{
+  return x->engine;
+}
+
+const NetworkRun *
+execution_network (const Execution *x)
+{
+  return x->network;
+}
+
+guint
+execution_steps (const Execution *x)
+{
+  return x->steps;
+}
+
+Id
+execution_task_id (const Execution *x, guint step, guint graph_task)
+{
+  return step * x->graph->tasks->len + graph_task + 1;
+}
+
+const GraphTask *
+execution_task (const Execution *x, Id task, guint *step)
+{
+  const guint n = x->graph->tasks->len;
+
+  if (step != NULL)
+    *step = (task - 1) / n;
+  return graph_task (x->graph, (task - 1) % n);
+}
+
+guint
+execution_call (const Execution *x, Id meeting, guint *step)
+{
+  const guint n = x->graph->calls->len;
+
+  if (step != NULL)
+    *step = (meeting - 1) / n;
+  return (meeting - 1) % n;
+}
+
+Id
+execution_queue (const Execution *x, guint graph_queue)
+{
+  (void) x;
+  return graph_queue + 1;
+}
+
+Tick
+execution_end (const Execution *x, guint step)
+{
+  Tick end = 0;
+
+  for (guint i = 0; i < x->graph->classes->len; i++)
+    {
+      const Task *task = engine_get_task (x->engine, execution_task_id (x, step, x->last_compute[i]));
+
+      end = MAX (end, task->end);
+    }
+  return end;
+}
+
+static guint
+class_of (const Execution *x, Id task)
+{
+  const GraphTask *what = execution_task (x, task, NULL);
+
+  return g_array_index (x->graph->queues, GraphQueue, what->queue).rank_class;
+}
+
+/* While a collective only waits for others its kernel spins on part of the
+ * multiprocessors: half the effect. */
+static double
+kernel_rate (const ClassState *state)
+{
+  if (state->flying > 0)
+    return 1 / state->slowdown;
+  if (state->spinning > 0)
+    return 1 / (1 + (state->slowdown - 1) / 2);
+  return 1;
+}
+
+static void
+class_changed (Execution *x, guint index)
+{
+  if (x->classes[index].changed)
+    return;
+  x->classes[index].changed = TRUE;
+  g_array_append_val (x->changed, index);
+  engine_touch (x->engine);
+}
+
+static const GraphCall *
+call_of (const Execution *x, Id meeting)
+{
+  return graph_get_call (x->graph, execution_call (x, meeting, NULL));
+}
+
+static void
+on_wait (gpointer user, Engine *e, Id task)
+{
+  Execution *x = user;
+  const guint index = class_of (x, task);
+  ClassState *state = &x->classes[index];
+  const double slowdown = call_of (x, engine_get_task (e, task)->what)->slowdown;
+
+  if (x->ideal_network)
+    return;
+  state->slowdown = state->flying + state->spinning > 0 ? MAX (state->slowdown, slowdown) : slowdown;
+  state->spinning++;
+  class_changed (x, index);
+}
+
+static void
+start_bytes (gpointer user, Engine *e, uint32_t meeting)
+{
+  Execution *x = user;
+  const GraphCall *call = call_of (x, meeting);
+
+  if (call->call.size > 0 && call->flow.n_loads > 0)
+    network_start (x->network, meeting, call->call.size, call->flow.cap, 1, call->flow.load, call->flow.n_loads);
+  else
+    engine_end_meeting (e, meeting);
+}
+
+static void
+on_meet (gpointer user, Engine *e, Id meeting)
+{
+  Execution *x = user;
+  const GraphCall *call = call_of (x, meeting);
+  const Tick latency = ticks_from_seconds (call->launch + call->flow.latency);
+
+  if (x->ideal_network)
+    {
+      engine_end_meeting (e, meeting);
+      return;
+    }
+  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0; task = engine_next_member (e, task))
+    {
+      const guint index = class_of (x, task);
+
+      x->classes[index].spinning--;
+      x->classes[index].flying++;
+      class_changed (x, index);
+    }
+  if (latency > 0)
+    engine_at (e, engine_now (e) + latency, x->bytes_flow, meeting);
+  else
+    start_bytes (x, e, meeting);
+}
+
+static void
+on_meeting_end (gpointer user, Engine *e, Id meeting)
+{
+  Execution *x = user;
+
+  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0 && !x->ideal_network;
+       task = engine_next_member (e, task))
+    {
+      const guint index = class_of (x, task);
+
+      x->classes[index].flying--;
+      class_changed (x, index);
+    }
+}
+
+static void
+on_start (gpointer user, Engine *e, Id task)
+{
+  Execution *x = user;
+  ClassState *state = &x->classes[class_of (x, task)];
+
+  state->kernel = engine_get_task (e, task)->what;
+  engine_set_rate (e, state->kernel, kernel_rate (state));
+}
+
+static void
+on_end (gpointer user, Engine *e, Id activity)
+{
+  Execution *x = user;
+
+  if (engine_activity_meeting (e, activity) != 0)
+    network_end (x->network, activity);
+  else
+    x->classes[class_of (x, engine_activity_task (e, activity))].kernel = 0;
+}
+
+static void
+on_instant (gpointer user, Engine *e)
+{
+  Execution *x = user;
+
+  for (guint i = 0; i < x->changed->len; i++)
+    {
+      ClassState *state = &x->classes[g_array_index (x->changed, guint, i)];
+      const double rate = kernel_rate (state);
+
+      state->changed = FALSE;
+      if (state->kernel != 0 && (engine_rate (e, state->kernel) < rate || engine_rate (e, state->kernel) > rate))
+        engine_set_rate (e, state->kernel, rate);
+    }
+  g_array_set_size (x->changed, 0);
+  network_run_instant (x->network);
+}
+
+static void
+describe (gpointer user, Id task, GString *out)
+{
+  const Execution *x = user;
+  guint step;
+  const GraphTask *what = execution_task (x, task, &step);
+  const GraphQueue *queue = &g_array_index (x->graph->queues, GraphQueue, what->queue);
+
+  g_string_append_printf (out, "'%s' on the %s queue of rank class %u in step %u",
+                          what->label, queue->name, queue->rank_class + 1, step + 1);
+}
+
+Execution *
+execution_new (const StepGraph *graph, const Network *network, gboolean ideal_network)
+{
+  static const EngineHooks hooks = {
+    .on_meet = on_meet, .on_wait = on_wait, .on_start = on_start, .on_end = on_end,
+    .on_meeting_end = on_meeting_end, .on_instant = on_instant, .describe = describe,
+  };
+  Execution *x = g_new0 (Execution, 1);
+
+  x->graph = graph;
+  x->ideal_network = ideal_network;
+  x->engine = engine_new (&hooks, x);
+  x->network = network_run_new (network, x->engine, TICKS_PER_S);
+  x->bytes_flow = engine_handler (x->engine, start_bytes, x);
+  x->classes = g_new0 (ClassState, graph->classes->len);
+  x->changed = g_array_new (FALSE, FALSE, sizeof (guint));
+  x->last_compute = g_new0 (guint, graph->classes->len);
+  for (guint i = 0; i < graph->tasks->len; i++)
+    {
+      const GraphQueue *queue = &g_array_index (graph->queues, GraphQueue, graph_task (graph, i)->queue);
+
+      if (queue->kind == LANE_COMPUTE)
+        x->last_compute[queue->rank_class] = i;
+    }
+  return x;
+}
+
+void
+execution_free (Execution *x)
+{
+  if (x == NULL)
+    return;
+  network_run_free (x->network);
+  engine_free (x->engine);
+  g_free (x->classes);
+  g_array_unref (x->changed);
+  g_free (x->last_compute);
+  g_free (x);
+}
+
+/* Kernels are activities only where something may slow them. */
+static void
+add_task (Execution *x, guint step, const GraphTask *task)
+{
+  const Id queue = execution_queue (x, task->queue);
+  const gboolean slowed = !x->ideal_network && x->graph->calls->len > 0;
+  const Tick work = ticks_from_seconds (task->seconds * task->noise);
+
+  if (task->kind == GRAPH_MEET)
+    engine_task_meet (x->engine, queue, step * x->graph->calls->len + task->call + 1, (uint8_t) task->cause, (uint16_t) step);
+  else if (task->kind == GRAPH_KERNEL && slowed)
+    engine_task_rated (x->engine, queue, (double) work, (uint8_t) task->cause, (uint16_t) step);
+  else
+    engine_task_fixed (x->engine, queue, work, (uint8_t) task->cause, (uint16_t) step);
+}
+
+static void
+add_step (Execution *x, guint step)
+{
+  const StepGraph *graph = x->graph;
+
+  for (guint i = 0; i < graph->calls->len; i++)
+    engine_meeting (x->engine, i, graph_get_call (graph, i)->members);
+  for (guint i = 0; i < graph->tasks->len; i++)
+    add_task (x, step, graph_task (graph, i));
+  for (guint i = 0; i < graph->edges->len; i++)
+    {
+      const GraphEdge *edge = &g_array_index (graph->edges, GraphEdge, i);
+
+      engine_edge (x->engine, execution_task_id (x, step, edge->before), execution_task_id (x, step, edge->after));
+    }
+}
+
+gboolean
+execution_run (Execution *x, guint steps, GError **error)
+{
+  engine_reset (x->engine);
+  network_run_reset (x->network);
+  memset (x->classes, 0, sizeof (ClassState) * x->graph->classes->len);
+  g_array_set_size (x->changed, 0);
+  x->steps = steps;
+  for (guint i = 0; i < x->graph->queues->len; i++)
+    engine_queue (x->engine, i);
+  for (guint step = 0; step < steps; step++)
+    add_step (x, step);
+  return engine_run (x->engine, error);
+}

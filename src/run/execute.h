@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "strategy/graph.h"
+
+/* Plays the steps of a graph on the engine, one behind the other without a
+ * barrier: meetings become transfers on the network, kernels slow down beside
+ * them.  One tick is a picosecond. */
+typedef struct Execution Execution;
+
+#define TICKS_PER_S 1e12
+/* Rounds up; a ten-thousandth of a tick is floating-point dust, not time. */
+Tick       ticks_from_seconds (double seconds);
+double     seconds_from_ticks (Tick ticks);
+
+/* `ideal_network`: every collective takes no time (the host still issues it). */
+Execution *execution_new  (const StepGraph *graph, const Network *network, gboolean ideal_network);
+void       execution_free (Execution *x);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Execution, execution_free)
+/* From time 0.  May be called again.  ENGINE_ERROR_DEADLOCK names the tasks. */
+gboolean   execution_run  (Execution *x, guint steps, GError **error);
+
+const StepGraph  *execution_graph   (const Execution *x);
+const Engine     *execution_engine  (const Execution *x);
+const NetworkRun *execution_network (const Execution *x);
+guint             execution_steps   (const Execution *x);
+/* The end of a step (from 0): the latest last compute task of any class. */
+Tick              execution_end     (const Execution *x, guint step);
+/* Which task of the graph, and in which step, an engine task is. */
+const GraphTask  *execution_task    (const Execution *x, Id task, guint *step);
+guint             execution_call    (const Execution *x, Id meeting, guint *step);
+Id                execution_task_id (const Execution *x, guint step, guint graph_task);
+Id                execution_queue   (const Execution *x, guint graph_queue);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "scenario/scenario.h"
+#include "strategy/strategy.h"
+
+/* A scenario with its parts loaded: what a strategy builds from. */
+typedef struct
+{
+  const Scenario *scenario;
+  Cluster        *cluster;
+  Workload       *workload;
+  ComputeModel    compute;
+  const Strategy *strategy;
+  StepInput       input;     /* borrows from the above */
+} Point;
+
+/* Errors start with "[group] key: "; see scenario_locate_error (). */
+Point *point_new  (const Scenario *scenario, GError **error);
+void   point_free (Point *point);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Point, point_free)
+guint64 point_gpus (const Point *point);

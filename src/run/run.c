@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/run.h"
+#include "run/summary.h"
+#include <math.h>
+
+G_DEFINE_QUARK (run-error-quark, run_error)
+
+typedef struct
+{
+  StepGraph *graph;
+  Execution *x;
+  Window     window;
+} Played;
+
+static void
+played_clear (Played *played)
+{
+  execution_free (played->x);
+  graph_free (played->graph);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Played, played_clear)
+
+static gboolean
+play (const Point *point, const StepInput *input, gboolean ideal_network, Played *out, GError **error)
+{
+  out->graph = graph_new ();
+  if (!strategy_build (point->strategy, input, out->graph, error))
+    return FALSE;
+  out->x = execution_new (out->graph, cluster_network (point->cluster), ideal_network);
+  return steady_run (out->x, &out->window, error);
+}
+
+static double
+window_seconds (const Window *window)
+{
+  return seconds_from_ticks (window->to - window->from) / window->n;
+}
+
+/* The step if one thing were ideal, all else as it is. */
+static gboolean
+what_if (Result *r, const Point *point, const char *name, gboolean network, gboolean gpu, gboolean noise, GError **error)
+{
+  ComputeModel compute = point->compute;
+  StepInput input = point->input;
+  g_auto (Played) played = { 0 };
+
+  compute.ideal = compute.ideal || gpu;
+  input.compute = &compute;
+  input.noise = input.noise && !noise;
+  if (!play (point, &input, network, &played, error))
+    return FALSE;
+  summary_add_time (&r->what_if, &r->n_what_if, name, window_seconds (&played.window));
+  return TRUE;
+}
+
+static gboolean
+add_what_ifs (Result *r, const Point *point, GError **error)
+{
+  return what_if (r, point, "ideal network", TRUE, FALSE, FALSE, error)
+         && what_if (r, point, "ideal GPU", FALSE, TRUE, FALSE, error)
+         && what_if (r, point, "no noise", FALSE, FALSE, TRUE, error)
+         && what_if (r, point, "ideal network, no noise", TRUE, FALSE, TRUE, error);
+}
+
+static void
+describe_point (Result *r, const Point *point)
+{
+  const Scenario *s = point->scenario;
+
+  r->scenario = g_strdup (s->name);
+  r->question = g_strdup (s->question);
+  r->strategy = g_strdup (point->strategy->name);
+  r->workload = g_strdup (point->workload->name);
+  r->machine = g_strdup (cluster_machine (point->cluster)->name);
+  r->gpu = g_strdup (cluster_gpu (point->cluster)->name);
+  r->precision = g_strdup (precision_names[point->compute.precision]);
+  r->nodes = cluster_nodes (point->cluster);
+  r->gpus_per_node = cluster_gpus_per_node (point->cluster);
+  r->gpus = point_gpus (point);
+  r->global_batch = point->input.batch.global;
+  r->batch_per_gpu = point->input.batch.per_gpu;
+  r->accumulation = point->input.batch.accumulation;
+  r->reducers = s->reducers.count;
+  r->servers = s->servers.count;
+  r->step_lo = r->step_hi = r->spread_p50 = r->spread_p95 = r->spread_p99 = NAN;
+  r->scaling_efficiency = r->one_gpu_throughput = NAN;
+  r->tier = g_strdup ("flow");
+}
+
+static void
+add_warnings (Result *r, const Point *point)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  g_autofree char *pool = cluster_warning (point->cluster);
+
+  if (pool != NULL)
+    g_strv_builder_add (builder, pool);
+  if (!r->memory.fits)
+    {
+      g_autofree char *total = quantity_format (r->memory.total, UNIT_BYTES);
+      g_autofree char *capacity = quantity_format (r->memory.capacity, UNIT_BYTES);
+      g_autofree char *text = g_strdup_printf ("does not fit: about %s a GPU, which has %s; a smaller batch-per-gpu-max "
+                                               "accumulates the rest", total, capacity);
+
+      g_strv_builder_add (builder, text);
+    }
+  if (!r->steady)
+    g_strv_builder_add (builder, "no two steps in twelve were equal: the step time is the mean of the last eight");
+  r->warnings = g_strv_builder_end (builder);
+}
+
+static gboolean
+fill_result (Result *r, const Point *point, const RunOptions *options, GError **error)
+{
+  const Network *network = cluster_network (point->cluster);
+  StepInput input = point->input;
+  g_auto (Played) played = { 0 };
+
+  input.unfold = options->unfold;
+  if (!play (point, &input, FALSE, &played, error))
+    return FALSE;
+  r->step_time = window_seconds (&played.window);
+  r->steady = played.window.steady;
+  r->steps = execution_steps (played.x);
+  r->events = engine_events (execution_engine (played.x));
+  r->tasks = engine_n_tasks (execution_engine (played.x));
+  r->meetings = engine_n_meetings (execution_engine (played.x));
+  r->solves = network_run_solves (execution_network (played.x));
+  summary_collectives (r, played.x, &played.window, network);
+  summary_ledger (r, played.x, &played.window);
+  summary_rates (r, point);
+  point->strategy->memory (&point->input, &r->memory);
+  if (options->lanes)
+    summary_lanes (r, played.x, &played.window);
+  add_warnings (r, point);
+  return summary_checks (r, played.x, &played.window, network, error)
+         && (!options->what_if || add_what_ifs (r, point, error));
+}
+
+/* One GPU alone: the same batch a GPU in weak mode, the same global batch in
+ * strong mode. */
+static gboolean
+add_one_gpu (Result *r, const Scenario *scenario, GError **error)
+{
+  static const char *const alone[] = { "cluster.nodes=1", "cluster.gpus-per-node=1", NULL };
+  g_autoptr (Scenario) one = scenario_with (scenario, alone, error);
+  g_autoptr (Point) point = one != NULL ? point_new (one, error) : NULL;
+  g_auto (Played) played = { 0 };
+
+  if (point == NULL || !play (point, &point->input, FALSE, &played, error))
+    return FALSE;
+  r->one_gpu_throughput = (double) point->input.batch.global / window_seconds (&played.window);
+  r->scaling_efficiency = r->throughput_per_gpu / r->one_gpu_throughput;
+  r->efficiency_baseline = g_strdup ("one GPU");
+  return TRUE;
+}
+
+static Result *
+run_point (const Scenario *scenario, const RunOptions *options, GError **error)
+{
+  g_autoptr (Point) point = point_new (scenario, error);
+  g_autoptr (Result) r = NULL;
+
+  if (point == NULL)
+    return NULL;
+  r = g_new0 (Result, 1);
+  describe_point (r, point);
+  if (!fill_result (r, point, options, error) || (options->one_gpu && !add_one_gpu (r, scenario, error)))
+    return NULL;
+  return g_steal_pointer (&r);
+}
+
+Result *
+run_scenario (const Scenario *scenario, const RunOptions *options, GError **error)
+{
+  Result *r = run_point (scenario, options, error);
+
+  if (r == NULL)
+    scenario_locate_error (scenario, error);
+  return r;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/steady.h"
+
+/* A first try that most steps settle in, and the last one. */
+static const guint few_steps = 4, most_steps = 12, mean_of = 8;
+
+static Tick
+length (const Execution *x, guint step)
+{
+  return execution_end (x, step) - (step == 0 ? 0 : execution_end (x, step - 1));
+}
+
+static gboolean
+find_equal (const Execution *x, Window *out)
+{
+  for (guint k = 2; k < execution_steps (x); k++)
+    {
+      if (length (x, k) != length (x, k - 1))
+        continue;
+      *out = (Window) { .from = execution_end (x, k - 1), .to = execution_end (x, k), .first = k, .n = 1, .steady = TRUE };
+      return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+steady_run (Execution *x, Window *out, GError **error)
+{
+  if (!execution_run (x, few_steps, error))
+    return FALSE;
+  if (find_equal (x, out))
+    return TRUE;
+  if (!execution_run (x, most_steps, error))
+    return FALSE;
+  if (!find_equal (x, out))
+    *out = (Window) { .from = execution_end (x, most_steps - mean_of - 1), .to = execution_end (x, most_steps - 1),
+                      .first = most_steps - mean_of, .n = mean_of };
+  return TRUE;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/summary.h"
+#include <math.h>
+
+void
+summary_add_time (NamedTime **times, guint *n, const char *name, double seconds)
+{
+  for (guint i = 0; i < *n; i++)
+    {
+      if (g_str_equal ((*times)[i].name, name))
+        {
+          (*times)[i].seconds += seconds;
+          return;
+        }
+    }
+  *times = g_renew (NamedTime, *times, *n + 1);
+  (*times)[*n] = (NamedTime) { g_strdup (name), seconds };
+  (*n)++;
+}
+
+Id
+summary_bounding_link (const CollectiveFlow *flow, const Network *network)
+{
+  double least = INFINITY;
+  Id link = 0;
+
+  for (guint i = 0; i < flow->n_loads; i++)
+    {
+      const LinkLoad *load = &flow->load[i];
+      const double rate = network_link (network, load->link)->capacity * load->efficiency / load->bytes;
+
+      if (load->bytes > 0 && rate < least)
+        {
+          least = rate;
+          link = load->link;
+        }
+    }
+  return link;
+}
+
+/* Mean seconds a step of a sum over all ranks of the window. */
+static double
+mean_seconds (RankTicks ticks, const Ledger *ledger, guint steps)
+{
+  return (double) ticks / (double) ledger->world / steps / TICKS_PER_S;
+}
+
+static void
+split_exposed (Result *r, const Ledger *ledger, const Execution *x, guint steps)
+{
+  for (guint i = 0; i < execution_graph (x)->calls->len; i++)
+    {
+      r->collectives[i].exposed_s = mean_seconds (ledger->by_call[i], ledger, steps);
+      if (ledger->by_call[i] > 0)
+        summary_add_time (&r->exposed, &r->n_exposed,
+                          r->collectives[i].link != NULL ? r->collectives[i].link : "latency", r->collectives[i].exposed_s);
+    }
+  if (ledger->contention > 0)
+    summary_add_time (&r->exposed, &r->n_exposed, "contention",
+                      mean_seconds (ledger->contention, ledger, steps));
+}
+
+void
+summary_ledger (Result *r, const Execution *x, const Window *window)
+{
+  g_autoptr (Ledger) ledger = ledger_new (x, window->from, window->to);
+
+  for (guint cause = 0; cause < N_CAUSES; cause++)
+    {
+      r->ledger[cause] = mean_seconds (ledger->cause[cause], ledger, window->n);
+      if (ledger->path[cause] > 0)
+        summary_add_time (&r->path, &r->n_path,
+                          cause == CAUSE_EXPOSED_COMM ? "communication" : cause_titles[cause],
+                          seconds_from_ticks (ledger->path[cause]) / window->n);
+    }
+  r->gpu_idle_share = 1 - (double) ledger->kernels / (double) ledger->world / (double) (window->to - window->from);
+  if (window->to == window->from)
+    r->gpu_idle_share = 0;
+  split_exposed (r, ledger, x, window->n);
+}
+
+void
+summary_collectives (Result *r, const Execution *x, const Window *window, const Network *network)
+{
+  const StepGraph *graph = execution_graph (x);
+
+  r->n_collectives = graph->calls->len;
+  r->collectives = g_new0 (CollectiveUse, MAX (r->n_collectives, 1));
+  for (guint i = 0; i < r->n_collectives; i++)
+    {
+      const GraphCall *call = graph_get_call (graph, i);
+      const Meeting *meeting = engine_get_meeting (execution_engine (x), window->first * graph->calls->len + i + 1);
+      const Id link = summary_bounding_link (&call->flow, network);
+      CollectiveUse *use = &r->collectives[i];
+
+      use->label = g_strdup (call->label);
+      use->op = g_strdup (collective_op_name (call->call.op));
+      use->algorithm = g_strdup (call->flow.algorithm != NULL ? call->flow.algorithm->name : NULL);
+      use->protocol = g_strdup (protocol_names[call->flow.protocol]);
+      use->link = link != 0 ? g_strdup (network_link (network, link)->name) : NULL;
+      use->bytes = call->call.size;
+      use->nic_bytes = call->call.size * call->flow.nic_bytes;
+      use->start = ((double) meeting->last - (double) window->from) / TICKS_PER_S;
+      use->end = ((double) meeting->end - (double) window->from) / TICKS_PER_S;
+      use->wire_s = seconds_from_ticks (meeting->end - meeting->last);
+      use->latency_s = MIN (call->launch + call->flow.latency, use->wire_s);
+      use->busbw = use->wire_s > 0 ? call->call.size / use->wire_s * collective_bus_factor (call->call.op, call->group.n_ranks) : NAN;
+    }
+}
+
+static void
+add_span (GArray *spans, const Window *window, Tick from, Tick to, const char *label, Cause cause, gboolean busy)
+{
+  const Tick a = MAX (from, window->from), b = MIN (to, window->to);
+
+  if (b > a)
+    {
+      const Span span = { seconds_from_ticks (a - window->from), seconds_from_ticks (b - window->from),
+                          g_strdup (label), cause, busy };
+
+      g_array_append_val (spans, span);
+    }
+}
+
+static void
+fill_lane (Lane *lane, const Execution *x, const Window *window, guint queue)
+{
+  const Engine *engine = execution_engine (x);
+  const GraphQueue *what = &g_array_index (execution_graph (x)->queues, GraphQueue, queue);
+  g_autoptr (GArray) spans = g_array_new (FALSE, FALSE, sizeof (Span));
+
+  for (Id id = engine_queue_first (engine, execution_queue (x, queue)); id != 0;)
+    {
+      const Task *task = engine_get_task (engine, id);
+      const GraphTask *source = execution_task (x, id, NULL);
+
+      if (task->kind == TASK_MEET)
+        {
+          const Tick met = engine_get_meeting (engine, task->what)->last;
+
+          add_span (spans, window, task->start, met, source->label, CAUSE_WAIT, FALSE);
+          add_span (spans, window, met, task->end, source->label, CAUSE_EXPOSED_COMM, TRUE);
+        }
+      else
+        add_span (spans, window, task->start, task->end, source->label, source->cause, source->kind == GRAPH_KERNEL || what->kind != LANE_COMPUTE);
+      id = task->next;
+    }
+  lane->name = g_strdup (what->name);
+  lane->n_spans = spans->len;
+  lane->spans = (Span *) (void *) g_array_steal (spans, NULL);
+}
+
+void
+summary_lanes (Result *r, const Execution *x, const Window *window)
+{
+  static const LaneKind order[] = { LANE_HOST, LANE_INPUT, LANE_COMPUTE, LANE_COMM };
+  const GArray *queues = execution_graph (x)->queues;
+
+  r->lanes = g_new0 (Lane, queues->len);
+  for (guint kind = 0; kind < G_N_ELEMENTS (order); kind++)
+    for (guint i = 0; i < queues->len; i++)
+      {
+        const GraphQueue *queue = &g_array_index (queues, GraphQueue, i);
+
+        if (queue->kind != order[kind] || queue->rank_class != 0
+            || engine_queue_first (execution_engine (x), execution_queue (x, i)) == 0)
+          continue;
+        fill_lane (&r->lanes[r->n_lanes++], x, window, i);
+      }
+}
+
+/* FLOP of a training sample: forward, and twice that backward, of the layers
+ * that MFU counts. */
+static double
+sample_flop (const Workload *workload)
+{
+  double flop = 0;
+
+  for (guint i = 0; i < workload->n_layers; i++)
+    {
+      const LayerKind kind = workload->layers[i].kind;
+
+      if (kind == LAYER_CONV || kind == LAYER_GEMM || kind == LAYER_ATTENTION)
+        flop += 3 * workload->layers[i].flop;
+    }
+  return flop;
+}
+
+void
+summary_rates (Result *r, const Point *point)
+{
+  const TrainingSpec *training = &point->scenario->training;
+  const double samples = training->samples > 0 ? (double) training->samples : point->workload->samples_per_epoch;
+  const double peak = point->compute.peak_tensor;
+  g_autofree char *rate = quantity_format (peak, UNIT_FLOP_RATE);
+
+  r->throughput = (double) r->global_batch / r->step_time;
+  r->throughput_per_gpu = r->throughput / (double) r->gpus;
+  r->epoch_time = samples / r->throughput;
+  r->mfu = r->hfu = sample_flop (point->workload) * r->throughput_per_gpu / peak;
+  r->peak_name = g_strdup_printf ("%s dense %s", rate, precision_names[point->compute.precision]);
+  r->cost_per_hour = cluster_price_per_hour (point->cluster);
+  r->cost_per_million_samples = r->cost_per_hour / 3600 / r->throughput * 1e6;
+}
