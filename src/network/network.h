@@ -42,6 +42,7 @@ typedef struct NetworkRun NetworkRun;
 NetworkRun *network_run_new   (const Network *network, Engine *e, double ticks_per_s);
 void        network_run_free  (NetworkRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NetworkRun, network_run_free)
+/* After engine_reset (): forgets transfers, scales and counts; keeps the memory. */
 void        network_run_reset (NetworkRun *run);
 /* Capacity of a class times `factor` from now on (sensitivities, ideal: INFINITY). */
 void        network_run_scale (NetworkRun *run, Id link, double factor);
@@ -49,10 +50,12 @@ void        network_run_scale (NetworkRun *run, Id link, double factor);
  * count as that many on every link.  Touches the engine.  Returns the activity. */
 Id          network_start     (NetworkRun *run, Id meeting, double size, double cap, double weight,
                                const LinkLoad *loads, guint n_loads);
-/* Call from on_end: takes the activity's loads off its links. */
+/* Call from on_end: takes the activity's loads off its links.  Any other activity is left alone.
+ * (To break a transfer off: this, then engine_cancel ().) */
 void        network_end       (NetworkRun *run, Id activity);
 void        network_run_instant (NetworkRun *run);
-guint64     network_run_solves  (const NetworkRun *run);
+guint64     network_run_solves  (const NetworkRun *run);         /* fillings of a component of several */
+guint64     network_run_rated   (const NetworkRun *run);         /* transfers in them */
 /* Wire bytes carried by EACH link of the class so far, and seconds it was busy: for the self-checks. */
 double      network_run_bytes   (const NetworkRun *run, Id link);
 double      network_run_busy    (const NetworkRun *run, Id link);
