@@ -9,8 +9,13 @@ enum { COMPUTE_ROOFLINE, COMPUTE_IDEAL };
 typedef struct
 {
   int     model;
-  char   *tuning;        /* software tuning class: "plain", "fused", "nhwc", "xla", "mlperf" */
-  double  efficiency;    /* of a step; NAN: the table's */
+  char   *tuning;        /* software tuning class: "plain", "fused", "nhwc", "xla", "mlperf"; NULL: plain */
+  double  efficiency;    /* of a step; NAN or 0: the table's */
+  /* The roofline's shape.  0: the key's default. */
+  double  compute_efficiency, memory_efficiency;   /* shares of the peak rates */
+  double  norm;          /* of the sum of compute and memory time */
+  double  kernel_floor;  /* s of a kernel without work */
+  double  winograd;      /* share of the direct FLOP that an fp32 3x3 convolution runs */
 } ComputeSpec;
 extern const Key compute_keys[];
 
@@ -21,9 +26,11 @@ typedef struct
   Precision  precision;
   gboolean   ideal;
   double     peak_tensor, peak_plain;   /* FLOP/s for gemm, conv, attention; for the rest */
-  double     ec, em, q, t0;             /* 0.75, 0.80, 1.5, 3 us: dp-step model 1 */
-  double     efficiency;                /* divides all of it: dp-step model 6 */
-  double     efficiency_low, efficiency_high;
+  double     bandwidth;                 /* bytes/s of the memory */
+  double     ec, em, q, t0;             /* as in compute_seconds */
+  double     winograd;
+  double     efficiency;                /* divides all of it */
+  double     efficiency_low, efficiency_high;   /* where it may lie */
   Origin     efficiency_origin;
 } ComputeModel;
 
@@ -31,17 +38,19 @@ typedef struct
 {
   KernelClass kind;
   double      flop, bytes;     /* forward, whole batch, the bytes as the precision moves them */
-  gboolean    winograd;        /* 3x3 stride-1 ungrouped convolution: FLOP x 0.45 in fp32 */
+  gboolean    winograd;        /* 3x3 stride-1 ungrouped convolution: fewer FLOP in fp32 */
 } KernelWork;
 
-/* `workload_class`: "resnet", "vgg", "bert", ...: key of the efficiency table.
+/* `workload_class`: "resnet", "vgg", "bert", ...: key of models/efficiency.csv.
  * Fall-back order: (class, tuning, precision, generation), without generation,
- * (class, precision), precision: dp-step model 7; the origin text says which. */
+ * (class, precision), precision, 0.8; the origin text says which.  `gpu` is
+ * borrowed.  Errors are of KEYS_ERROR and start with "[group] key: ". */
 gboolean compute_init    (ComputeModel *model, const ComputeSpec *spec, const Gpu *gpu, Precision precision,
                           const char *workload_class, GError **error);
 /* s of one forward kernel: t0 + ((F/(ec P))^q + (B/(em W))^q)^(1/q), / efficiency.
  * (The optimizer and copies: bytes/(em W), no efficiency.) */
 double   compute_seconds (const ComputeModel *model, const KernelWork *work);
 double   compute_copy_seconds (const ComputeModel *model, double bytes);   /* bytes/(em W) */
-/* Bytes an element takes in activations, and a weight's gradient on the wire by default. */
+/* Bytes an element takes in activations.  (Gradients under a mixed precision
+ * have the master weights' 4 bytes: the strategy's business.) */
 double   precision_activation_bytes (Precision precision);

@@ -3,7 +3,6 @@
 #include "base/origin.h"
 #include "base/precision.h"
 
-
 /* models/gpu/NAME.ini */
 typedef struct
 {
@@ -12,12 +11,18 @@ typedef struct
   double  memory_bandwidth;          /* bytes/s */
   double  memory;                    /* bytes */
   double  nvlink;                    /* bytes/s one way, all links; 0: none */
-  double  pcie;                      /* bytes/s one way of its slot */
+  guint64 nvlink_links;              /* 0: none, or not known */
+  double  pcie;                      /* bytes/s one way of its slot; NAN: not known */
   double  l2;                        /* bytes; NAN: not known */
-  guint64 sms;
+  guint64 sms;                       /* 0: not known */
   Origin  origin;                    /* of the figures */
+  Origin  peak_origin[N_PRECISIONS]; /* where a peak is not the part's own figure, what stands in for it */
   KeyFile *part;
 } Gpu;
+/* By file name or alias; unknown: an error with the near names. */
 Gpu  *gpu_load (const char *name, GError **error);
 void  gpu_free (Gpu *gpu);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Gpu, gpu_free)
+extern const Key gpu_keys[];
+/* FALSE and an error ("[workload] precision: ...") that names what would do. */
+gboolean gpu_require (const Gpu *gpu, Precision precision, GError **error);

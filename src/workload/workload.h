@@ -16,13 +16,17 @@ typedef struct
   double      out_elems, flop, bytes_fp32;
   double      m, n, k;          /* NAN: none */
   gboolean    winograd;         /* 3x3, stride 1, one group */
-  gboolean    tied;             /* its weight is another layer's: gradient ready when BOTH have run (name ends in "(tied)") */
+  gboolean    tied;             /* its weight is another layer's: gradient ready when BOTH have run (name holds "(tied)") */
 } Layer;
+
+/* Limits of a table. */
+#define WORKLOAD_MAX_LAYERS  20000u
+#define WORKLOAD_MAX_TENSORS 1000000u
 
 typedef struct
 {
   char   *name;
-  char   *family;               /* key of the efficiency table: "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "transformer" */
+  char   *family;               /* key of the efficiency table: "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "transformer"; "other": has no row */
   char   *sample;               /* "image", "sequence of 128" */
   guint   n_layers;
   Layer  *layers;               /* forward order */
@@ -42,7 +46,14 @@ typedef struct
   char  *family;                /* override of the efficiency class */
 } WorkloadSpec;
 extern const Key workload_keys[];
+extern const char *const workload_families[];   /* NULL-terminated */
+extern const char *const layer_kind_names[];    /* "conv", ...: LayerKind's, NULL-terminated */
 
+/* A name of models/workload/index.csv or one of its aliases; case and the
+ * separators '-', '_' and blank do not matter.  Errors of the scenario start
+ * with "[workload] key: ", those of a table with "file:line: ". */
 Workload *workload_load (const WorkloadSpec *spec, GError **error);
 void      workload_free (Workload *workload);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Workload, workload_free)
+/* All shipped names in the order of the index; g_strfreev. */
+char    **workload_list (GError **error);

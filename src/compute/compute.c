@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "compute/compute.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compute/efficiency.h"
+
+static const char *const models[] = { "roofline", "ideal", NULL };
+
+/* The shape of the roofline was chosen once and the efficiencies of
+ * models/efficiency.csv were fitted over it: change one and the other no longer
+ * holds.  A norm, not a maximum: near the ridge compute and memory do not overlap
+ * perfectly, and max() over-predicts the rate of GEMM tables by 3 to 12 % in sums. */
+const Key compute_keys[] = {
+  { .name = "model", .type = KEY_CHOICE, .offset = offsetof (ComputeSpec, model), .choices = models,
+    .default_text = "roofline",
+    .help = "How a kernel's time is found; ideal: no kernel takes time, to see what else bounds the step." },
+  { .name = "tuning", .type = KEY_STRING, .offset = offsetof (ComputeSpec, tuning), .default_text = "plain",
+    .help = "How the software is tuned, a key of models/efficiency.csv: plain, fused, nhwc, xla or mlperf." },
+  { .name = "efficiency", .type = KEY_QUANTITY, .unit = UNIT_SHARE, .offset = offsetof (ComputeSpec, efficiency),
+    .min = 0.001, .max = 100,
+    .help = "Divides every kernel's time; may exceed 1 (default: from models/efficiency.csv)." },
+  { .name = "compute-efficiency", .type = KEY_QUANTITY, .unit = UNIT_SHARE,
+    .offset = offsetof (ComputeSpec, compute_efficiency), .default_text = "0.75", .min = 0.001, .max = 1,
+    .help = "Share of the peak FLOP rate that a large kernel reaches." },
+  { .name = "memory-efficiency", .type = KEY_QUANTITY, .unit = UNIT_SHARE,
+    .offset = offsetof (ComputeSpec, memory_efficiency), .default_text = "0.80", .min = 0.001, .max = 1,
+    .help = "Share of the peak memory bandwidth that a large kernel reaches." },
+  { .name = "norm", .type = KEY_NUMBER, .offset = offsetof (ComputeSpec, norm), .default_text = "1.5",
+    .min = 1, .max = 16,
+    .help = "Norm of a kernel's compute and memory time: 1 adds them, a large one takes the longer." },
+  { .name = "kernel-floor", .type = KEY_QUANTITY, .unit = UNIT_TIME,
+    .offset = offsetof (ComputeSpec, kernel_floor), .default_text = "3 us", .min = 1e-9, .max = 1,
+    .help = "Time on the GPU of a kernel with next to no work." },
+  { .name = "winograd", .type = KEY_QUANTITY, .unit = UNIT_SHARE, .offset = offsetof (ComputeSpec, winograd),
+    .default_text = "0.45", .min = 0.1, .max = 1,
+    .help = "Share of the direct FLOP that a 3x3 stride-1 ungrouped convolution runs in fp32." },
+  { .name = NULL },
+};
+
+static const KeyGroup compute_group
+    = { "compute", "Seconds for a kernel.", compute_keys, sizeof (ComputeSpec) };
+
+/* The table's defaults: there is no second copy of a number. */
+static gboolean
+read_defaults (ComputeSpec *out, GError **error)
+{
+  static const char text[] = "[compute]\n";
+  g_autoptr (KeyFile) file = key_file_parse ("default", text, strlen (text), error);
+
+  return file != NULL && key_file_read (file, &compute_group, out, error);
+}
+
+static double
+given_or (double value, double otherwise)
+{
+  return value > 0 ? value : otherwise;   /* NAN too */
+}
+
+static gboolean
+set_shape (ComputeModel *model, const ComputeSpec *spec, GError **error)
+{
+  ComputeSpec defaults = { 0 };
+
+  if (!read_defaults (&defaults, error))
+    return FALSE;
+  model->ec = given_or (spec->compute_efficiency, defaults.compute_efficiency);
+  model->em = given_or (spec->memory_efficiency, defaults.memory_efficiency);
+  model->q = given_or (spec->norm, defaults.norm);
+  model->t0 = given_or (spec->kernel_floor, defaults.kernel_floor);
+  model->winograd = given_or (spec->winograd, defaults.winograd);
+  keys_clear (compute_keys, &defaults);
+  return TRUE;
+}
+
+static gboolean
+set_efficiency (ComputeModel *model, const ComputeSpec *spec, const char *workload_class, GError **error)
+{
+  const char *tuning = spec->tuning != NULL ? spec->tuning : "plain";
+  Efficiency found;
+
+  if (spec->efficiency > 0)
+    {
+      model->efficiency = model->efficiency_low = model->efficiency_high = spec->efficiency;
+      model->efficiency_origin = (Origin) { ORIGIN_USER, "[compute] efficiency" };
+      return TRUE;
+    }
+  if (!efficiency_find (workload_class, tuning, model->precision, model->gpu->generation, &found, error))
+    return FALSE;
+  model->efficiency = found.value;
+  model->efficiency_low = found.low;
+  model->efficiency_high = found.high;
+  model->efficiency_origin = found.origin;
+  return TRUE;
+}
+
+gboolean
+compute_init (ComputeModel *model, const ComputeSpec *spec, const Gpu *gpu, Precision precision,
+              const char *workload_class, GError **error)
+{
+  *model = (ComputeModel) { .gpu = gpu, .precision = precision, .ideal = spec->model == COMPUTE_IDEAL };
+  if (!gpu_require (gpu, precision, error))
+    return FALSE;
+  if (isnan (gpu->peak[PRECISION_FP32]))
+    {
+      g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE,
+                   "[cluster] gpu: %s has no fp32 rate in its part, which kernels other than gemm, conv and "
+                   "attention need; add 'fp32 = ... TFLOP/s' to models/gpu", gpu->name);
+      return FALSE;
+    }
+  model->peak_tensor = gpu->peak[precision];
+  model->peak_plain = gpu->peak[PRECISION_FP32];
+  model->bandwidth = gpu->memory_bandwidth;
+  return set_shape (model, spec, error) && set_efficiency (model, spec, workload_class, error);
+}
+
+static gboolean
+on_tensor_cores (KernelClass kind)
+{
+  return kind == KERNEL_GEMM || kind == KERNEL_CONV || kind == KERNEL_ATTENTION;
+}
+
+/* The p-norm roofline; form and shape fitted on GEMM tables of seven GPUs, the
+ * efficiency on measured training steps (models/efficiency.csv). */
+double
+compute_seconds (const ComputeModel *model, const KernelWork *work)
+{
+  const double peak = on_tensor_cores (work->kind) ? model->peak_tensor : model->peak_plain;
+  const gboolean winograd = work->winograd && model->precision == PRECISION_FP32;
+
+  if (model->ideal)
+    return 0.0;
+  if (work->kind == KERNEL_OPTIMIZER)
+    return compute_copy_seconds (model, work->bytes);
+  const double math = work->flop * (winograd ? model->winograd : 1.0) / (model->ec * peak);
+  const double memory = work->bytes / (model->em * model->bandwidth);
+  return (model->t0 + pow (pow (math, model->q) + pow (memory, model->q), 1 / model->q)) / model->efficiency;
+}
+
+double
+compute_copy_seconds (const ComputeModel *model, double bytes)
+{
+  return model->ideal ? 0.0 : bytes / (model->em * model->bandwidth);
+}
+
+double
+precision_activation_bytes (Precision precision)
+{
+  static const double bytes[N_PRECISIONS] = {
+    [PRECISION_FP32] = 4, [PRECISION_TF32] = 4, [PRECISION_MIXED_FP16] = 2, [PRECISION_MIXED_BF16] = 2,
+    [PRECISION_FP16] = 2, [PRECISION_BF16] = 2,
+    [PRECISION_FP8] = 2,   /* only the inputs of matrix products are fp8 */
+  };
+
+  return bytes[precision];
+}
