@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/data-parallel.h"
+#include "strategy/price.h"
 #include <math.h>
 
 /* Tasks alike, one for each process or rank class, stand in a row: a row is
@@ -124,22 +125,14 @@ name_algorithm (const Builder *b, GraphCall *call, GError **error)
 static gboolean
 price (const Builder *b, GraphCall *call, GError **error)
 {
-  const Cluster *cluster = b->in->cluster;
-  const char *carrier = NULL;
-  Paths paths;
+  gboolean on_gpu;
 
-  call->group = (RankGroup) { .n_ranks = world (b->in), .n_nodes = cluster_nodes (cluster),
-                              .per_node = cluster_gpus_per_node (cluster), .twins_per_node = 1 };
   call->call.protocol = (Protocol) b->in->collective->protocol;
-  if (!name_algorithm (b, call, error))
-    return FALSE;
-  if (call->call.algorithm != NULL && call->call.algorithm->paths != NULL)
-    carrier = call->call.algorithm->paths;
-  if (!cluster_paths (cluster, carrier != NULL ? carrier : "nccl", &call->group, &paths, error)
-      || !collective_flow (&call->call, &call->group, &paths, cluster_network (cluster), &call->flow, error))
+  if (!name_algorithm (b, call, error)
+      || !price_call (b->in->cluster, &call->call, &call->group, &call->flow, &on_gpu, error))
     return FALSE;
   call->launch = b->policy->launch;
-  call->slowdown = carrier == NULL ? software_slowdown (b->in->spec, b->in->compute->precision) : 1;
+  call->slowdown = on_gpu ? software_slowdown (b->in->spec, b->in->compute->precision) : 1;
   return TRUE;
 }
 

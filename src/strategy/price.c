@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategy/price.h"
+
+gboolean
+price_call (const Cluster *cluster, const CollectiveCall *call, RankGroup *group,
+            CollectiveFlow *out, gboolean *on_gpu, GError **error)
+{
+  const char *carrier = call->algorithm != NULL ? call->algorithm->paths : NULL;
+  Paths paths;
+
+  *group = (RankGroup) {
+    .n_ranks = cluster_nodes (cluster) * cluster_gpus_per_node (cluster),
+    .n_nodes = cluster_nodes (cluster),
+    .per_node = cluster_gpus_per_node (cluster),
+    .twins_per_node = 1,
+  };
+  *on_gpu = carrier == NULL;
+  return cluster_paths (cluster, carrier != NULL ? carrier : "nccl", group, &paths, error)
+         && collective_flow (call, group, &paths, cluster_network (cluster), out, error);
+}
