@@ -7,9 +7,8 @@
 #include "base/csv.h"
 #include "base/names.h"
 
-/* Where nothing is measured at all: one constant for every network predicts
- * 813 training rows with a median error of 19 % (the table: 12 %). */
-#define NO_ROW_EFFICIENCY 0.8
+#define ANY "any"   /* the key of the row for what nothing was measured for */
+
 /* A value that stands alone: the 5 % to 95 % range of measured over predicted
  * time among rows predicted from wider keys is 0.80 to 1.65; rounded outwards. */
 #define ALONE_LOW  (1 / 1.5)
@@ -90,7 +89,8 @@ known_tuning (const Query *q, GError **error)
         {
           if (g_str_equal (names[i], q->tuning))
             return TRUE;
-          if (!g_ptr_array_find_with_equal_func (known, names[i], g_str_equal, NULL))
+          if (!g_str_equal (names[i], ANY)
+              && !g_ptr_array_find_with_equal_func (known, names[i], g_str_equal, NULL))
             g_ptr_array_add (known, g_strdup (names[i]));
         }
     }
@@ -118,10 +118,12 @@ median (GArray *values)
   return n % 2 == 1 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
 }
 
+/* The row that was taken, or which part of the key had none. */
 static char *
-describe (const Query *q, const Level *level, guint n)
+describe (const Query *q, const Level *level, guint row, guint n)
 {
   GString *text = g_string_new ("models/efficiency.csv: ");
+  const char *groups = csv_text (q->table, row, q->column[GROUPS]);
 
   if (level->family)
     g_string_append_printf (text, "%s, ", q->family);
@@ -130,16 +132,13 @@ describe (const Query *q, const Level *level, guint n)
   g_string_append (text, q->precision);
   if (level->generation)
     g_string_append_printf (text, ", %s", q->generation);
-  else
-    {
-      g_string_append_printf (text, ", median of %u row%s; none for ", n, n == 1 ? "" : "s");
-      if (!level->family)
-        g_string_append_printf (text, "%s", q->family);
-      else if (!level->tuning)
-        g_string_append_printf (text, "tuning %s", q->tuning);
-      else
-        g_string_append_printf (text, "%s", q->generation);
-    }
+  if (level->generation && *groups != '\0')
+    g_string_append_printf (text, " (groups of measured rows: %s, sources: %s)", groups,
+                            csv_text (q->table, row, q->column[SOURCES]));
+  if (!level->generation)
+    g_string_append_printf (text, ", median of %u row%s; none for %s%s", n, n == 1 ? "" : "s",
+                            level->family && !level->tuning ? "tuning " : "",
+                            !level->family ? q->family : !level->tuning ? q->tuning : q->generation);
   return g_string_free (text, FALSE);
 }
 
@@ -198,7 +197,7 @@ try_level (const Query *q, const Level *level, Efficiency *out, gboolean *found,
   out->value = median (values);
   if (!set_range (q, last, values, out, error))
     return FALSE;
-  g_autofree char *text = describe (q, level, values->len);
+  g_autofree char *text = describe (q, level, last, values->len);
   out->origin = (Origin) { ORIGIN_ASSUMED, g_intern_string (text) };
   *found = TRUE;
   return TRUE;
@@ -211,6 +210,7 @@ efficiency_find (const char *family, const char *tuning, Precision precision, co
   g_autofree char *path = g_build_filename (part_folder (), "efficiency.csv", NULL);
   g_autoptr (CsvTable) table = csv_load (path, error);
   Query q = { table, { 0 }, family, tuning, table_precision (precision), generation };
+  gboolean found = FALSE;
 
   if (table == NULL)
     return FALSE;
@@ -221,16 +221,18 @@ efficiency_find (const char *family, const char *tuning, Precision precision, co
     }
   if (!known_tuning (&q, error))
     return FALSE;
-  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (levels) && !found; i++)
     {
-      gboolean found;
-
       if (!try_level (&q, &levels[i], out, &found, error))
         return FALSE;
-      if (found)
-        return TRUE;
     }
-  *out = (Efficiency) { NO_ROW_EFFICIENCY, NO_ROW_EFFICIENCY * ALONE_LOW, NO_ROW_EFFICIENCY * ALONE_HIGH,
-                        { ORIGIN_ASSUMED, "nothing measured at this precision: one constant for all" } };
-  return TRUE;
+  if (found)
+    return TRUE;
+  q.family = q.tuning = q.precision = q.generation = ANY;
+  if (!try_level (&q, &levels[0], out, &found, error))
+    return FALSE;
+  if (!found)
+    g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s: no row for %s, and none for '%s'", csv_name (table),
+                 table_precision (precision), ANY);
+  return found;
 }
