@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "base/names.h"
 #include "collective/collective.h"
 #include "scenario/groups.h"
+#include "strategy/strategy.h"
 
 enum { BATCH_ANY, BATCH_PER_GPU, BATCH_GLOBAL };
 
@@ -55,14 +55,10 @@ batch_key_of (const char *const *sets, int before)
   return per_gpu ? BATCH_PER_GPU : global ? BATCH_GLOBAL : before;
 }
 
-/* An error at a key that nobody gave names the file alone. */
 static gboolean
 missing (const Scenario *scenario, const char *group, const char *key, const char *what, GError **error)
 {
-  GError *wrong = g_error_new (KEYS_ERROR, KEYS_ERROR_MISSING, "[%s] %s: %s", group, key, what);
-
-  key_file_locate_error (scenario->file, &wrong);
-  g_propagate_error (error, wrong);
+  key_file_error (scenario->file, group, key, error, "%s", what);
   return FALSE;
 }
 
@@ -102,17 +98,23 @@ check_workload (Scenario *scenario, GError **error)
   return FALSE;
 }
 
+/* Names that are looked up again where they are used: here for the line. */
 static gboolean
-check_algorithm (const Scenario *scenario, GError **error)
+check_names (const Scenario *scenario, GError **error)
 {
   const CollectiveAlgorithm *algorithm;
-  GError *wrong = NULL;
+  const Strategy *strategy;
+  g_autoptr (GError) wrong = NULL;
 
+  if (!strategy_find (scenario->strategy.kind, &strategy, error))
+    {
+      key_file_locate_error (scenario->file, error);
+      return FALSE;
+    }
   if (scenario->collective.algorithm == NULL ||
       collective_find (scenario->collective.algorithm, &algorithm, &wrong))
     return TRUE;
   key_file_error (scenario->file, "collective", "algorithm", error, "%s", wrong->message);
-  g_error_free (wrong);
   return FALSE;
 }
 
@@ -170,7 +172,7 @@ scenario_read (KeyFile *file, int batch_key, Lists *lists, GError **error)
   scenario->axes = lists->axes;
   if (!check_given (scenario, "cluster", "machine", scenario->cluster.machine, "machines", error) ||
       !check_given (scenario, "strategy", "kind", scenario->strategy.kind, "strategies", error) ||
-      !check_workload (scenario, error) || !check_batch (scenario, error) || !check_algorithm (scenario, error))
+      !check_workload (scenario, error) || !check_batch (scenario, error) || !check_names (scenario, error))
     return NULL;
   place_workload_file (scenario);
   return g_steal_pointer (&scenario);
@@ -190,10 +192,10 @@ name_scenario (Scenario *scenario, const char *path, ScenarioHead *head, const c
     scenario->question = g_strchomp (g_strdup (preamble));
 }
 
-/* Puts the file that `include` names, and those below it, under `file`.
- * `open`: canonical paths from the scenario down to `file`. */
+/* Puts the file that `include` names, and those below it, under `file`, read from
+ * `at`.  `open`: canonical paths from the scenario down to `file`. */
 static gboolean
-include_file (KeyFile *file, const char *include, GPtrArray *open, GError **error)
+include_file (KeyFile *file, const char *at, const char *include, GPtrArray *open, GError **error)
 {
   g_autofree char *folder = NULL, *path = NULL, *canonical = NULL;
   g_autoptr (KeyFile) below = NULL;
@@ -203,7 +205,7 @@ include_file (KeyFile *file, const char *include, GPtrArray *open, GError **erro
 
   if (include == NULL)
     return TRUE;
-  folder = g_path_get_dirname (key_file_name (file));
+  folder = g_path_get_dirname (at);
   path = g_str_equal (folder, ".") ? g_strdup (include) : g_build_filename (folder, include, NULL);
   canonical = g_canonicalize_filename (path, NULL);
   if (g_path_is_absolute (include))
@@ -226,7 +228,7 @@ include_file (KeyFile *file, const char *include, GPtrArray *open, GError **erro
   g_ptr_array_add (open, g_steal_pointer (&canonical));
   ok = key_file_check (below, scenario_groups (), error) &&
        key_file_read (below, scenario_groups (), &head, error) &&
-       include_file (below, head.include, open, error);
+       include_file (below, path, head.include, open, error);
   g_ptr_array_set_size (open, (int) open->len - 1);
   keys_clear (scenario_keys, &head);
   if (ok)
@@ -247,7 +249,7 @@ scenario_build (KeyFile *file, const char *path, const char *const *sets, GError
   g_ptr_array_add (open, g_canonicalize_filename (path, NULL));
   if (apply_sets (file, sets, error) && key_file_check (file, scenario_groups (), error) &&
       key_file_read (file, scenario_groups (), &head, error) &&
-      include_file (file, head.include, open, error) &&
+      include_file (file, path, head.include, open, error) &&
       (scenario = scenario_read (g_steal_pointer (&own), batch_key_of (sets, BATCH_ANY), NULL, error)) != NULL)
     name_scenario (scenario, path, &head, preamble);
   keys_clear (scenario_keys, &head);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "report/report.h"
+#include "scenario/scenario.h"
+
+/* The command line: parses, calls, prints.  Only this folder prints. */
+
+/* Exit statuses. */
+enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_WRONG = 2, STATUS_BUG = 70 };
+
+#define CLI_ERROR (cli_error_quark ())
+typedef enum
+{
+  CLI_ERROR_USAGE,    /* a wrong command line: a hint follows, exit 2 */
+  CLI_ERROR_OUTPUT,   /* results could not be written: exit 1 */
+} CliError;
+GQuark cli_error_quark (void);
+
+/* What the options of all commands fill. */
+typedef struct
+{
+  int      format;              /* Format */
+  char    *output;              /* NULL: standard output */
+  gboolean quiet, help, full_help;
+  char   **sets;                /* NULL-terminated; never NULL */
+  /* of single commands */
+  gboolean timeline, require_fit, verbose, unfold, allow_unequal_batch;
+  char    *nodes, *gpus, *mode, *plot;
+  char    *machine, *gpus_per_node, *sizes, *algorithm, *protocol;
+} Options;
+
+typedef enum
+{
+  OPTION_FLAG,      /* gboolean */
+  OPTION_TEXT,      /* char * */
+  OPTION_REPEATED,  /* char **, grows */
+  OPTION_FORMAT,    /* int */
+} OptionType;
+typedef struct
+{
+  const char *name;             /* "set", without dashes; NULL ends a table */
+  char        letter;           /* 0: none */
+  OptionType  type;
+  gsize       offset;           /* in Options */
+  const char *argument;         /* "FILE"; NULL: none */
+  const char *help;             /* one line, ends with a full stop */
+} Option;
+
+typedef struct Command Command;
+/* One call of a command. */
+typedef struct
+{
+  const Command *command;
+  Options        options;
+  guint          n_args;
+  char         **args;          /* NULL-terminated */
+  GString       *out;           /* the results: written at the end, whole */
+  int            status;        /* STATUS_DONE unless the command says otherwise */
+} Call;
+
+/* A command: one file, one const table. */
+struct Command
+{
+  const char   *name, *summary;
+  const char   *arguments;      /* "SCENARIO..." */
+  guint         min_args, max_args;
+  const Option *options;        /* its own; ends with { NULL } */
+  gboolean      sets, formats, writes;   /* takes --set; --format; -o */
+  const char   *details;        /* paragraphs of --help */
+  gboolean    (*run) (Call *call, GError **error);
+};
+extern const Command command_run, command_scale, command_compare, command_collective,
+  command_check, command_show, command_list, command_plot;
+const Command *const *cli_commands (void);   /* NULL-terminated */
+
+/* options.c.  `argv` behind the command's name.  Errors are of CLI_ERROR_USAGE. */
+gboolean options_parse  (Call *call, char **argv, GError **error);
+void     options_clear  (Options *options);
+/* The n-th option that a command takes, its own and the common ones; NULL: no more. */
+const Option *command_option (const Command *command, guint n);
+
+/* help.c */
+void help_program (GString *out, gboolean full);
+void help_command (GString *out, const Command *command, gboolean full);
+
+/* output.c */
+/* The whole text to standard output, or to a file by rename. */
+gboolean output_write (const char *path, const char *text, gsize length, GError **error);
+/* Text as it is to stderr. */
+void     output_remark (const char *text);
+/* One line on stderr; control characters become '?'. */
+void     output_line  (const char *text);
+/* "remark: ..." on stderr, unless --quiet. */
+void     call_remark  (const Call *call, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* May colour be used for the results? */
+gboolean call_colour  (const Call *call);
+/* Says an error and gives its exit status; `command` NULL: none yet. */
+int      output_error (const Command *command, const GError *error);
+void     usage_error  (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* Loads with the call's --set. */
+Scenario *call_scenario (const Call *call, const char *path, GError **error);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "collective/collective.h"
+
+#include <string.h>
+
+#include "base/names.h"
+#include "cli/cli.h"
+#include "scenario/values.h"
+
+#define MAX_SIZES 10000u
+/* As nccl-tests starts and ends. */
+static const char default_sizes[] = "8..1GiB x8";
+/* Largest message, bytes: 1 PB. */
+static const double largest_size = 1e15;
+
+static const Option options[] = {
+  { "machine", 0, OPTION_TEXT, offsetof (Options, machine), "MACHINE", "The nodes ('lockstep list machines')." },
+  { "nodes", 0, OPTION_TEXT, offsetof (Options, nodes), "N", "How many; 1 if not given." },
+  { "gpus-per-node", 0, OPTION_TEXT, offsetof (Options, gpus_per_node), "G", "All of the machine if not given." },
+  { "sizes", 0, OPTION_TEXT, offsetof (Options, sizes), "LIST", "8,1KiB,100MB or 8..1GiB x2; a bare number is bytes." },
+  { "algorithm", 0, OPTION_TEXT, offsetof (Options, algorithm), "NAME", "auto, or one of 'lockstep list algorithms'." },
+  { "protocol", 0, OPTION_TEXT, offsetof (Options, protocol), "NAME", "auto, ll, ll128 or simple." },
+  { NULL, 0, 0, 0, NULL, NULL }
+};
+
+static gboolean
+read_size (const char *text, double *size, GError **error)
+{
+  char *end;
+
+  *size = g_ascii_strtod (text, &end);
+  if ((end == text || *end != '\0') && !quantity_parse (text, UNIT_BYTES, size, error))
+    return FALSE;
+  if (*size > 0 && *size <= largest_size)
+    return TRUE;
+  g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "'%s' is no size of a message; give 1 B to 1000 TB", text);
+  return FALSE;
+}
+
+static gboolean
+add_range (const ValueRange *range, GArray *sizes, GError **error)
+{
+  double low, high, step;
+  guint n;
+
+  if (!read_size (range->low, &low, error) || !read_size (range->high, &high, error) ||
+      !read_size (range->step, &step, error))
+    return FALSE;
+  n = value_range_count (low, high, step, range->multiply, MAX_SIZES, error);
+  for (guint i = 0; i < n; i++)
+    {
+      const double size = value_range_at (low, step, range->multiply, i);
+
+      g_array_append_val (sizes, size);
+    }
+  return n > 0;
+}
+
+static GArray *
+read_sizes (const char *text, GError **error)
+{
+  g_auto (GStrv) items = values_split (text, error);
+  g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (double));
+
+  for (gsize i = 0; items != NULL && items[i] != NULL; i++)
+    {
+      g_auto (ValueRange) range = { 0 };
+      GError *wrong = NULL;
+      double size;
+
+      if (value_range_split (items[i], &range, &wrong))
+        add_range (&range, sizes, &wrong);
+      else if (wrong == NULL && read_size (items[i], &size, &wrong))
+        g_array_append_val (sizes, size);
+      if (wrong == NULL && sizes->len > MAX_SIZES)
+        g_set_error (&wrong, KEYS_ERROR, KEYS_ERROR_VALUE, "more than %u sizes", MAX_SIZES);
+      if (wrong != NULL)
+        {
+          g_propagate_error (error, wrong);
+          return NULL;
+        }
+    }
+  return items != NULL ? g_steal_pointer (&sizes) : NULL;
+}
+
+/* What the options say, as if it were a scenario file of these groups. */
+typedef struct
+{
+  ClusterSpec    cluster;
+  NetworkSpec    network;
+  CollectiveSpec collective;
+  ServerSpec     reducers, servers;
+} Specs;
+
+static const struct { const char *group; gsize offset; } fills[] = {
+  { "cluster", offsetof (Specs, cluster) },
+  { "network", offsetof (Specs, network) },
+  { "collective", offsetof (Specs, collective) },
+  { "reduction-server", offsetof (Specs, reducers) },
+  { "parameter-server", offsetof (Specs, servers) },
+};
+
+static void
+specs_clear (Specs *specs)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (fills); i++)
+    keys_clear (scenario_group (fills[i].group)->keys, (char *) specs + fills[i].offset);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Specs, specs_clear)
+
+static gboolean
+set_option (KeyFile *file, const char *key, const char *value, GError **error)
+{
+  g_autofree char *assignment = value != NULL ? g_strconcat (key, "=", value, NULL) : NULL;
+
+  return assignment == NULL || key_file_set (file, assignment, error);
+}
+
+static gboolean
+read_specs (KeyFile *file, const Options *given, Specs *specs, GError **error)
+{
+  KeyGroup groups[G_N_ELEMENTS (fills) + 1] = { { NULL } };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (fills); i++)
+    groups[i] = *scenario_group (fills[i].group);
+  if (!set_option (file, "cluster.machine", given->machine, error) ||
+      !set_option (file, "cluster.nodes", given->nodes, error) ||
+      !set_option (file, "cluster.gpus-per-node", given->gpus_per_node, error) ||
+      !set_option (file, "collective.algorithm", given->algorithm, error) ||
+      !set_option (file, "collective.protocol", given->protocol, error))
+    return FALSE;
+  for (gsize i = 0; given->sets[i] != NULL; i++)
+    if (!key_file_set (file, given->sets[i], error))
+      return FALSE;
+  if (!key_file_check (file, groups, error))
+    return FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS (fills); i++)
+    if (!key_file_read (file, &groups[i], (char *) specs + fills[i].offset, error))
+      return FALSE;
+  if (specs->cluster.machine != NULL)
+    return TRUE;
+  usage_error (error, "no machine is given; give --machine MACHINE ('lockstep list machines')");
+  return FALSE;
+}
+
+/* An option stands for a key: the error names the option. */
+static void
+name_option (GError **error)
+{
+  static const struct { const char *key, *option; } names[] = {
+    { "--set: [cluster] machine: ", "--machine: " },
+    { "--set: [cluster] nodes: ", "--nodes: " },
+    { "--set: [cluster] gpus-per-node: ", "--gpus-per-node: " },
+    { "--set: [collective] algorithm: ", "--algorithm: " },
+    { "--set: [collective] protocol: ", "--protocol: " },
+  };
+
+  for (gsize i = 0; error != NULL && *error != NULL && i < G_N_ELEMENTS (names); i++)
+    if (g_str_has_prefix ((*error)->message, names[i].key))
+      {
+        char *message = g_strconcat (names[i].option, (*error)->message + strlen (names[i].key), NULL);
+
+        g_free ((*error)->message);
+        (*error)->message = message;
+      }
+}
+
+static CollectiveTable *
+predict (const char *op, const Specs *specs, const GArray *sizes, GError **error)
+{
+  const char *protocol = protocol_names[specs->collective.protocol];
+  const CollectiveAlgorithm *algorithm;
+  g_autoptr (Cluster) cluster = NULL;
+  CollectiveOp code;
+
+  if (!collective_op_find (op, &code, error) ||
+      (specs->collective.algorithm != NULL && !collective_find (specs->collective.algorithm, &algorithm, error)))
+    return NULL;
+  cluster = cluster_new (&specs->cluster, &specs->network, &specs->reducers, &specs->servers, error);
+  if (cluster == NULL)
+    return NULL;
+  return study_collective (op, cluster, specs->collective.algorithm != NULL ? specs->collective.algorithm : "auto",
+                           protocol, (const double *) (gpointer) sizes->data, sizes->len, error);
+}
+
+static gboolean
+run_collective (Call *call, GError **error)
+{
+  static const char nothing[] = "[cluster]\n";
+  g_autoptr (KeyFile) file = key_file_parse ("lockstep collective", nothing, sizeof nothing - 1, error);
+  g_autoptr (GError) wrong = NULL;
+  g_autoptr (GArray) sizes = read_sizes (call->options.sizes ? call->options.sizes : default_sizes, &wrong);
+  g_autoptr (CollectiveTable) table = NULL;
+  g_auto (Specs) specs = { 0 };
+
+  if (sizes == NULL)
+    usage_error (error, "--sizes: %s", wrong->message);
+  if (file == NULL || sizes == NULL)
+    return FALSE;
+  if (read_specs (file, &call->options, &specs, error))
+    table = predict (call->args[0], &specs, sizes, error);
+  if (table == NULL)
+    {
+      key_file_locate_error (file, error);
+      name_option (error);
+      return FALSE;
+    }
+  if (table->note != NULL)
+    call_remark (call, "%s", table->note);
+  report_collective (call->out, (Format) call->options.format, table);
+  return TRUE;
+}
+
+const Command command_collective = {
+  .name = "collective",
+  .summary = "a predicted nccl-tests table",
+  .arguments = "OP --machine MACHINE",
+  .min_args = 1, .max_args = 1,
+  .options = options,
+  .sets = TRUE, .formats = TRUE, .writes = TRUE,
+  .details =
+    "OP is all-reduce, reduce-scatter, all-gather or broadcast.  Sizes, algbw and busbw mean what\n"
+    "nccl-tests means.  --set takes the keys of the groups cluster, network, collective,\n"
+    "reduction-server and parameter-server.\n"
+    "\n"
+    "Example:\n"
+    "  lockstep collective all-reduce --machine a2-highgpu-8g --nodes 4 --sizes 8,1KiB,1MiB,1GiB\n",
+  .run = run_collective,
+};

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "cli/cli.h"
+#include "cli/rows.h"
+#include "collective/collective.h"
+#include "strategy/strategy.h"
+
+typedef struct
+{
+  const char *name;
+  gboolean  (*list) (Call *call, GError **error);
+} Kind;
+
+static const char *const summary_titles[] = { "name", "summary", NULL };
+
+static gboolean
+list_machines (Call *call, GError **error)
+{
+  static const char *const titles[] = { "name", "gpus", "gpu", "nics", "nic-bandwidth", "vcpus", "price", "summary", NULL };
+  g_autoptr (Rows) rows = rows_new (titles);
+  g_auto (GStrv) names = part_list ("machine");
+
+  for (gsize i = 0; names[i] != NULL; i++)
+    {
+      g_autoptr (Machine) machine = machine_load (names[i], error);
+      const MachineInfo *info = machine != NULL ? machine_info (machine) : NULL;
+
+      if (info == NULL)
+        return FALSE;
+      rows_add (rows, names[i]);
+      rows_take (rows, g_strdup_printf ("%" G_GUINT64_FORMAT, info->gpus));
+      rows_add (rows, info->gpu);
+      rows_take (rows, g_strdup_printf ("%" G_GUINT64_FORMAT, info->nics));
+      rows_take (rows, info->nics > 0 ? quantity_format (info->nic_bandwidth, UNIT_RATE) : NULL);
+      rows_take (rows, g_strdup_printf ("%" G_GUINT64_FORMAT, info->vcpus));
+      rows_take (rows, isfinite (info->price_per_hour) ? quantity_format (info->price_per_hour, UNIT_MONEY_RATE) : NULL);
+      rows_add (rows, info->summary);
+    }
+  rows_print (rows, "machines", call);
+  return TRUE;
+}
+
+/* The fastest matrix rate that the GPU has a figure for. */
+static char *
+best_peak (const Gpu *gpu)
+{
+  static const Precision order[] = { PRECISION_BF16, PRECISION_FP16, PRECISION_MIXED_BF16, PRECISION_MIXED_FP16, PRECISION_FP32 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (order); i++)
+    if (isfinite (gpu->peak[order[i]]))
+      {
+        g_autofree char *rate = quantity_format (gpu->peak[order[i]], UNIT_FLOP_RATE);
+
+        return g_strconcat (rate, " ", precision_names[order[i]], NULL);
+      }
+  return NULL;
+}
+
+static gboolean
+list_gpus (Call *call, GError **error)
+{
+  static const char *const titles[] = { "name", "generation", "memory", "memory-bandwidth", "peak", NULL };
+  g_autoptr (Rows) rows = rows_new (titles);
+  g_auto (GStrv) names = part_list ("gpu");
+
+  for (gsize i = 0; names[i] != NULL; i++)
+    {
+      g_autoptr (Gpu) gpu = gpu_load (names[i], error);
+
+      if (gpu == NULL)
+        return FALSE;
+      rows_add (rows, names[i]);
+      rows_add (rows, gpu->generation);
+      rows_take (rows, quantity_format (gpu->memory, UNIT_BYTES));
+      rows_take (rows, quantity_format (gpu->memory_bandwidth, UNIT_RATE));
+      rows_take (rows, best_peak (gpu));
+    }
+  rows_print (rows, "gpus", call);
+  return TRUE;
+}
+
+static gboolean
+list_transports (Call *call, GError **error)
+{
+  g_autoptr (Rows) rows = rows_new (summary_titles);
+  g_auto (GStrv) names = part_list ("transport");
+
+  for (gsize i = 0; names[i] != NULL; i++)
+    {
+      g_autofree char *path = part_find ("transport", names[i], error);
+      g_autoptr (KeyFile) part = path != NULL ? key_file_load (path, error) : NULL;
+
+      if (part == NULL)
+        return FALSE;
+      rows_add (rows, names[i]);
+      rows_add (rows, key_file_get (part, "transport", "summary"));
+    }
+  rows_print (rows, "transports", call);
+  return TRUE;
+}
+
+static gboolean
+list_workloads (Call *call, GError **error)
+{
+  static const char *const titles[] = { "name", "family", "parameters", "sample", NULL };
+  g_autoptr (Rows) rows = rows_new (titles);
+  g_auto (GStrv) names = workload_list (error);
+
+  for (gsize i = 0; names != NULL && names[i] != NULL; i++)
+    {
+      const WorkloadSpec spec = { .name = names[i] };
+      g_autoptr (Workload) workload = workload_load (&spec, error);
+
+      if (workload == NULL)
+        return FALSE;
+      rows_add (rows, workload->name);
+      rows_add (rows, workload->family);
+      rows_take (rows, g_strdup_printf ("%.0f", workload->params));
+      rows_add (rows, workload->sample);
+    }
+  rows_print (rows, "workloads", call);
+  return names != NULL;
+}
+
+static gboolean
+list_strategies (Call *call, G_GNUC_UNUSED GError **error)
+{
+  g_autoptr (Rows) rows = rows_new (summary_titles);
+
+  for (const Strategy *const *strategy = strategy_list (); *strategy != NULL; strategy++)
+    {
+      rows_add (rows, (*strategy)->name);
+      rows_add (rows, (*strategy)->summary);
+    }
+  rows_print (rows, "strategies", call);
+  return TRUE;
+}
+
+static gboolean
+list_algorithms (Call *call, G_GNUC_UNUSED GError **error)
+{
+  static const CollectiveOp ops[] = {
+    OP_ALL_REDUCE, OP_REDUCE_SCATTER, OP_ALL_GATHER, OP_BROADCAST, OP_ALL_TO_ALL, OP_SEND_RECV
+  };
+  static const char *const titles[] = { "name", "operations", "summary", NULL };
+  g_autoptr (Rows) rows = rows_new (titles);
+
+  for (const CollectiveAlgorithm *const *algorithm = collective_algorithms (); *algorithm != NULL; algorithm++)
+    {
+      GString *can = g_string_new (NULL);
+
+      for (gsize i = 0; i < G_N_ELEMENTS (ops); i++)
+        if ((*algorithm)->ops & ops[i])
+          g_string_append_printf (can, "%s%s", can->len ? " " : "", collective_op_name (ops[i]));
+      rows_add (rows, (*algorithm)->name);
+      rows_take (rows, g_string_free (can, FALSE));
+      rows_add (rows, (*algorithm)->summary);
+    }
+  rows_print (rows, "algorithms", call);
+  return TRUE;
+}
+
+static char *
+key_kind (const Key *key)
+{
+  g_autofree char *choices = NULL;
+
+  switch (key->type)
+    {
+    case KEY_CHOICE:
+      return g_strjoinv ("|", (char **) key->choices);
+    case KEY_BOOLEAN:
+      return g_strdup ("true|false");
+    case KEY_COUNT:
+      return g_strdup ("count");
+    case KEY_NUMBER:
+      return g_strdup ("number");
+    case KEY_QUANTITY:
+      return g_strdup (unit_name (key->unit));
+    default:
+      return g_strdup ("text");
+    }
+}
+
+static void
+list_group (Rows *rows, const KeyGroup *group)
+{
+  if (group->keys == NULL)
+    {
+      rows_take (rows, g_strconcat (group->name, ".*", NULL));
+      rows_add (rows, "list");
+      rows_add (rows, NULL);
+      rows_add (rows, group->help);
+      return;
+    }
+  for (const Key *key = group->keys; key->name != NULL; key++)
+    {
+      rows_take (rows, g_strconcat (group->name, ".", key->name, NULL));
+      rows_take (rows, key_kind (key));
+      rows_add (rows, key->required ? "(required)" : key->default_text);
+      rows_add (rows, key->help);
+    }
+}
+
+static gboolean
+list_keys (Call *call, GError **error)
+{
+  static const char *const titles[] = { "key", "type", "default", "help", NULL };
+  g_autoptr (Rows) rows = rows_new (titles);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *wrong = NULL;
+  const char *wanted = call->n_args > 1 ? call->args[1] : NULL;
+  gboolean found = wanted == NULL;
+
+  for (const KeyGroup *group = scenario_groups (); group->name != NULL; group++)
+    {
+      g_ptr_array_add (names, (gpointer) group->name);
+      if (wanted != NULL && !g_str_equal (wanted, group->name))
+        continue;
+      found = TRUE;
+      list_group (rows, group);
+    }
+  g_ptr_array_add (names, NULL);
+  if (found)
+    {
+      rows_print (rows, "keys", call);
+      return TRUE;
+    }
+  wrong = names_unknown ("group", wanted, (const char *const *) names->pdata);
+  usage_error (error, "%s", wrong);
+  return FALSE;
+}
+
+static const Kind kinds[] = {
+  { "machines", list_machines }, { "gpus", list_gpus }, { "transports", list_transports },
+  { "workloads", list_workloads }, { "strategies", list_strategies }, { "algorithms", list_algorithms },
+  { "keys", list_keys },
+};
+
+static gboolean
+run_list (Call *call, GError **error)
+{
+  const char *names[G_N_ELEMENTS (kinds) + 1] = { NULL };
+  g_autofree char *wrong = NULL;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      names[i] = kinds[i].name;
+      if (!g_str_equal (call->args[0], kinds[i].name))
+        continue;
+      if (call->n_args == 1 || kinds[i].list == list_keys)
+        return kinds[i].list (call, error);
+      usage_error (error, "'%s' is one argument too many; only 'list keys' takes another", call->args[1]);
+      return FALSE;
+    }
+  wrong = names_unknown ("list", call->args[0], names);
+  usage_error (error, "%s", wrong);
+  return FALSE;
+}
+
+const Command command_list = {
+  .name = "list",
+  .summary = "what there is: machines, gpus, transports, workloads, ...",
+  .arguments = "machines|gpus|transports|workloads|strategies|algorithms|keys [GROUP]",
+  .min_args = 1, .max_args = 2,
+  .formats = TRUE, .writes = TRUE,
+  .details =
+    "One line each.  'list keys' shows every key of a scenario file with its type, default and\n"
+    "meaning; 'list keys network' those of one group.\n",
+  .run = run_list,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/csv.h"
+#include "cli/cli.h"
+#include "engine/engine.h"
+#include "report/table.h"
+
+G_DEFINE_QUARK (lockstep-cli-error-quark, cli_error)
+
+/* write () until all is out; an error says where it went. */
+static gboolean
+write_all (int fd, const char *where, const char *text, gsize length, GError **error)
+{
+  while (length > 0)
+    {
+      const ssize_t n = write (fd, text, length);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        {
+          g_set_error (error, CLI_ERROR, CLI_ERROR_OUTPUT, "%s: cannot write the results: %s", where, g_strerror (errno));
+          return FALSE;
+        }
+      text += n;
+      length -= (gsize) n;
+    }
+  return TRUE;
+}
+
+gboolean
+output_write (const char *path, const char *text, gsize length, GError **error)
+{
+  if (path != NULL)
+    return file_replace (path, text, length, error);
+  return write_all (STDOUT_FILENO, "standard output", text, length, error);
+}
+
+void
+output_remark (const char *text)
+{
+  write_all (STDERR_FILENO, "standard error", text, strlen (text), NULL);
+}
+
+void
+output_line (const char *text)
+{
+  g_autofree char *clean = text_clean (text);
+  g_autofree char *line = g_strconcat (clean, "\n", NULL);
+
+  output_remark (line);
+}
+
+void
+call_remark (const Call *call, const char *format, ...)
+{
+  g_autofree char *text = NULL, *line = NULL;
+  va_list args;
+
+  if (call->options.quiet)
+    return;
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  line = g_strconcat ("remark: ", text, NULL);
+  output_line (line);
+}
+
+gboolean
+call_colour (const Call *call)
+{
+  const char *no_colour = g_getenv ("NO_COLOR"), *term = g_getenv ("TERM");
+
+  return call->options.output == NULL && call->options.format == FORMAT_TABLE && isatty (STDOUT_FILENO) &&
+         (no_colour == NULL || *no_colour == '\0') && g_strcmp0 (term, "dumb") != 0;
+}
+
+void
+usage_error (GError **error, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  va_list args;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
+}
+
+static int
+status_of (const GError *error)
+{
+  if (g_error_matches (error, RUN_ERROR, RUN_ERROR_CHECK))
+    return STATUS_BUG;
+  if (error->domain == ENGINE_ERROR || g_error_matches (error, PLOT_ERROR, PLOT_ERROR_TOOL) ||
+      g_error_matches (error, CLI_ERROR, CLI_ERROR_OUTPUT) ||
+      g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOSPC) || g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_IO))
+    return STATUS_FAILED;
+  return STATUS_WRONG;
+}
+
+int
+output_error (const Command *command, const GError *error)
+{
+  const gboolean usage = g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE);
+  const gboolean bare = usage || g_error_matches (error, CLI_ERROR, CLI_ERROR_OUTPUT);
+  g_autofree char *line = g_strconcat (bare ? "lockstep" : "", bare && usage && command ? " " : "",
+                                       bare && usage && command ? command->name : "", bare ? ": " : "",
+                                       error->message, NULL);
+  g_autofree char *hint = g_strdup_printf ("Try 'lockstep %s%s-h'.", command ? command->name : "", command ? " " : "");
+
+  output_line (line);
+  if (usage)
+    output_line (hint);
+  return status_of (error);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cli.h"
+
+static gboolean
+run_plot (Call *call, GError **error)
+{
+  g_autofree char *path = g_steal_pointer (&call->options.output);   /* the picture, not the text */
+
+  if (path == NULL)
+    usage_error (error, "no picture is named; give -o FILE.svg or -o FILE.png");
+  else if (!g_str_has_suffix (path, ".svg") && !g_str_has_suffix (path, ".png"))
+    usage_error (error, "-o: '%s' is no picture that can be drawn; give FILE.svg or FILE.png", path);
+  else
+    return plot_csv (call->args[0], path, error);
+  return FALSE;
+}
+
+static const Option options[] = {
+  { "output", 'o', OPTION_TEXT, offsetof (Options, output), "FILE", "The picture: FILE.svg or FILE.png." },
+  { NULL, 0, 0, 0, NULL, NULL }
+};
+
+const Command command_plot = {
+  .name = "plot",
+  .summary = "a picture of a CSV that lockstep wrote",
+  .arguments = "FILE.csv -o FILE.svg",
+  .min_args = 1, .max_args = 1,
+  .options = options,
+  .details =
+    "Knows by the header of the CSV which picture fits.  Needs gnuplot.\n"
+    "\n"
+    "Example:\n"
+    "  lockstep plot curve.csv -o curve.svg\n",
+  .run = run_plot,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "cli/cli.h"
+
+/* Rows of plain text cells that `show` and `list` print in each format. */
+typedef struct Rows Rows;
+/* `titles`: NULL-terminated, borrowed; names of the CSV columns and of the JSON members. */
+Rows *rows_new   (const char *const *titles);
+void  rows_free  (Rows *rows);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Rows, rows_free)
+void  rows_add   (Rows *rows, const char *text);   /* NULL: empty */
+void  rows_take  (Rows *rows, char *text);
+/* JSON: an object with the rows as the array `name`. */
+void  rows_print (const Rows *rows, const char *name, const Call *call);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const Option options[] = {
+  { "timeline", 0, OPTION_FLAG, offsetof (Options, timeline), NULL, "Draws the lanes of one step in text." },
+  { "require-fit", 0, OPTION_FLAG, offsetof (Options, require_fit), NULL, "Exit 1 where the memory of a GPU is too small." },
+  { "verbose", 0, OPTION_FLAG, offsetof (Options, verbose), NULL, "Adds events, tasks, meetings, solves, checks." },
+  { "unfold", 0, OPTION_FLAG, offsetof (Options, unfold), NULL, "Simulates every rank by itself." },
+  { NULL, 0, 0, 0, NULL, NULL }
+};
+
+static void
+say_warnings (const Call *call, const char *path, const Result *result)
+{
+  for (gsize i = 0; result->warnings != NULL && result->warnings[i] != NULL; i++)
+    call_remark (call, "%s: %s", path, result->warnings[i]);
+}
+
+static void
+check_fit (Call *call, const char *path, const Result *result)
+{
+  g_autofree char *needs = NULL, *has = NULL, *line = NULL;
+
+  if (!call->options.require_fit || result->memory.fits)
+    return;
+  needs = quantity_format (result->memory.total, UNIT_BYTES);
+  has = quantity_format (result->memory.capacity, UNIT_BYTES);
+  line = g_strdup_printf ("%s: does not fit: a GPU needs %s and has %s", path, needs, has);
+  output_line (line);
+  call->status = STATUS_FAILED;
+}
+
+static gboolean
+run_run (Call *call, GError **error)
+{
+  const RunOptions run_options = {
+    .what_if = TRUE, .one_gpu = TRUE, .lanes = call->options.timeline, .unfold = call->options.unfold,
+  };
+  g_autoptr (GPtrArray) scenarios = g_ptr_array_new_with_free_func ((GDestroyNotify) scenario_free);
+  g_autoptr (GPtrArray) results = g_ptr_array_new_with_free_func ((GDestroyNotify) result_free);
+
+  for (guint i = 0; i < call->n_args; i++)
+    {
+      Scenario *scenario = call_scenario (call, call->args[i], error);
+      Result *result;
+
+      if (scenario == NULL)
+        return FALSE;
+      g_ptr_array_add (scenarios, scenario);
+      result = run_scenario (scenario, &run_options, error);
+      if (result == NULL)
+        {
+          scenario_locate_error (scenario, error);
+          return FALSE;
+        }
+      g_ptr_array_add (results, result);
+    }
+  for (guint i = 0; i < call->n_args; i++)
+    {
+      say_warnings (call, call->args[i], results->pdata[i]);
+      check_fit (call, call->args[i], results->pdata[i]);
+    }
+  report_run (call->out, (Format) call->options.format, (const Scenario *const *) scenarios->pdata,
+              (Result *const *) results->pdata, results->len, call->options.timeline, call->options.verbose,
+              call_colour (call));
+  return TRUE;
+}
+
+const Command command_run = {
+  .name = "run",
+  .summary = "one step: its time, where it goes, memory, price",
+  .arguments = "SCENARIO...",
+  .min_args = 1, .max_args = G_MAXUINT,
+  .options = options,
+  .sets = TRUE, .formats = TRUE, .writes = TRUE,
+  .details =
+    "Predicts one training step of each scenario: its time, the throughput, the scaling\n"
+    "efficiency, the ledger of losses (it sums to the step), the critical path, what an ideal\n"
+    "network or GPU would give, the memory of a GPU and the price.\n"
+    "\n"
+    "Examples:\n"
+    "  lockstep run scenarios/ddp-5x8.ini\n"
+    "  lockstep run --set cluster.nodes=3 --timeline scenarios/ddp-5x8.ini\n",
+  .run = run_run,
+};

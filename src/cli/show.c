@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "cli/cli.h"
+#include "cli/rows.h"
+#include "run/point.h"
+
+static void
+add_row (Rows *rows, const char *group, const char *key, const char *value, const char *origin)
+{
+  rows_add (rows, group);
+  rows_add (rows, key);
+  rows_add (rows, value);
+  rows_add (rows, origin);
+}
+
+/* A key that nobody gives stands as "-". */
+static void
+scenario_row (gpointer user, const char *group, const char *key, const char *text, const char *where)
+{
+  add_row (user, group, key, *text != '\0' ? text : "-", where);
+}
+
+static void
+resolved_row (gpointer user, const char *group, const char *key, const char *text, const Origin *origin)
+{
+  g_autofree char *from = NULL;
+
+  if (origin != NULL)
+    from = g_strconcat (origin_name (origin->kind), origin->text != NULL ? ": " : "", origin->text, NULL);
+  add_row (user, group, key, text, from);
+}
+
+static void
+quantity_row (Rows *rows, const char *key, double value, Unit unit, const Origin *origin)
+{
+  g_autofree char *text = isfinite (value) ? quantity_format (value, unit) : g_strdup ("-");
+
+  resolved_row (rows, "compute-model", key, text, origin);
+}
+
+/* The roofline: t0 + ((F/(ec P))^q + (B/(em W))^q)^(1/q), over the efficiency. */
+static void
+compute_rows (Rows *rows, const ComputeModel *model)
+{
+  const Origin *gpu = &model->gpu->origin, *fit = &model->efficiency_origin;
+
+  quantity_row (rows, "peak-tensor", model->peak_tensor, UNIT_FLOP_RATE, gpu);
+  quantity_row (rows, "peak-plain", model->peak_plain, UNIT_FLOP_RATE, gpu);
+  quantity_row (rows, "efficiency", model->efficiency, UNIT_NONE, fit);
+  quantity_row (rows, "efficiency-low", model->efficiency_low, UNIT_NONE, fit);
+  quantity_row (rows, "efficiency-high", model->efficiency_high, UNIT_NONE, fit);
+}
+
+static void
+count_row (Rows *rows, const char *key, guint64 value)
+{
+  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, value);
+
+  add_row (rows, "batch", key, text, "derived: [training]");
+}
+
+static gboolean
+run_show (Call *call, GError **error)
+{
+  static const char *const titles[] = { "group", "key", "value", "origin", NULL };
+  g_autoptr (Scenario) scenario = call_scenario (call, call->args[0], error);
+  g_autoptr (Point) point = scenario != NULL ? point_new (scenario, error) : NULL;
+  g_autoptr (Rows) rows = rows_new (titles);
+
+  if (scenario == NULL)
+    return FALSE;
+  if (point == NULL)
+    {
+      scenario_locate_error (scenario, error);
+      return FALSE;
+    }
+  scenario_values (scenario, scenario_row, rows);
+  cluster_values (point->cluster, resolved_row, rows);
+  compute_rows (rows, &point->compute);
+  count_row (rows, "per-gpu", point->input.batch.per_gpu);
+  count_row (rows, "accumulation", point->input.batch.accumulation);
+  count_row (rows, "global", point->input.batch.global);
+  strategy_values (point->strategy, &point->input, resolved_row, rows);
+  rows_print (rows, "values", call);
+  return TRUE;
+}
+
+const Command command_show = {
+  .name = "show",
+  .summary = "every value that a prediction uses, and its origin",
+  .arguments = "SCENARIO",
+  .min_args = 1, .max_args = 1,
+  .sets = TRUE, .formats = TRUE, .writes = TRUE,
+  .details =
+    "Prints the scenario as it is read: each key with its value and where it stands (file and\n"
+    "line, --set, default), then what follows from it: machine, GPU, transport, efficiencies,\n"
+    "with the origin of each (measured, derived, assumed, user).\n"
+    "\n"
+    "Example:\n"
+    "  lockstep show --set cluster.nodes=3 scenarios/ddp-5x8.ini\n",
+  .run = run_show,
+};
