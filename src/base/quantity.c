@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 G_DEFINE_QUARK (lockstep-quantity-error-quark, quantity_error)
@@ -10,42 +11,49 @@ G_DEFINE_QUARK (lockstep-quantity-error-quark, quantity_error)
 #define KI 1024.0
 #define UNITS_MAX 40
 
-/* A unit as it is typed.  `shown`: from how many of it quantity_format takes
- * it; 0: only read.  `binary`: only where it divides evenly. */
-typedef struct { const char *name; double factor, shown; gboolean binary; } UnitName;
+/* A unit as it is typed: times * 10^power in SI.  The power is joined to the
+ * digits before they are read, so that "161.2 ms" is the same double as
+ * 0.1612.  `shown`: from how many of it quantity_format takes it; 0: only
+ * read.  `binary`: only where it divides evenly. */
+typedef struct { const char *name; int power; double times, shown; gboolean binary; } UnitName;
 
-static const UnitName none_units[] = { { NULL } };
-static const UnitName share_units[] = { { "%", 0.01, 0.0 }, { NULL } };
+#define ALWAYS 1e-300   /* the smallest unit of its kind */
+
+static const UnitName none_units[] = { { .name = NULL } };
+static const UnitName share_units[] = { { "%", -2, 1 }, { .name = NULL } };
 static const UnitName time_units[] = {
-  { "ps", 1e-12, 1e-300 }, { "ns", 1e-9, 1 }, { "us", 1e-6, 1 }, { "ms", 1e-3, 1 },
-  { "s", 1, 1 }, { "min", 60, 3 }, { "h", 3600, 1 }, { "d", 86400, 2 },
-  { "\xc2\xb5s", 1e-6 }, { "\xce\xbcs", 1e-6 },   /* micro sign and Greek mu */
-  { NULL }
+  { "ps", -12, 1, ALWAYS }, { "ns", -9, 1, 1 }, { "us", -6, 1, 1 }, { "ms", -3, 1, 1 },
+  { "s", 0, 1, 1 }, { "min", 0, 60, 3 }, { "h", 0, 3600, 1 }, { "d", 0, 86400, 2 },
+  { "\xc2\xb5s", -6, 1 }, { "\xce\xbcs", -6, 1 },   /* micro sign and Greek mu */
+  { .name = NULL }
 };
 static const UnitName byte_units[] = {
-  { "B", 1, 1e-300 }, { "kB", 1e3, 1 }, { "MB", 1e6, 1 }, { "GB", 1e9, 1 },
-  { "TB", 1e12, 1 }, { "PB", 1e15, 1 },
-  { "KiB", KI, 1, TRUE }, { "MiB", KI * KI, 1, TRUE }, { "GiB", KI * KI * KI, 1, TRUE },
-  { "TiB", KI * KI * KI * KI, 1, TRUE }, { "PiB", KI * KI * KI * KI * KI, 1, TRUE },
-  { "bit", 0.125 }, { "kbit", 125 }, { "Mbit", 125e3 }, { "Gbit", 125e6 }, { "Tbit", 125e9 },
-  { NULL }
+  { "B", 0, 1, ALWAYS }, { "kB", 3, 1, 1 }, { "MB", 6, 1, 1 }, { "GB", 9, 1, 1 },
+  { "TB", 12, 1, 1 }, { "PB", 15, 1, 1 },
+  { "KiB", 0, KI, 1, TRUE }, { "MiB", 0, KI * KI, 1, TRUE }, { "GiB", 0, KI * KI * KI, 1, TRUE },
+  { "TiB", 0, KI * KI * KI * KI, 1, TRUE }, { "PiB", 0, KI * KI * KI * KI * KI, 1, TRUE },
+  { "bit", 0, 0.125 }, { "kbit", 3, 0.125 }, { "Mbit", 6, 0.125 }, { "Gbit", 9, 0.125 }, { "Tbit", 12, 0.125 },
+  { .name = NULL }
 };
 static const UnitName rate_units[] = {
-  { "B/s", 1, 1e-300 }, { "kB/s", 1e3, 1 }, { "MB/s", 1e6, 1 }, { "GB/s", 1e9, 1 },
-  { "TB/s", 1e12, 1 }, { "PB/s", 1e15, 1 },
-  { "KiB/s", KI }, { "MiB/s", KI * KI }, { "GiB/s", KI * KI * KI },
-  { "TiB/s", KI * KI * KI * KI }, { "PiB/s", KI * KI * KI * KI * KI },
-  { "bit/s", 0.125 }, { "kbit/s", 125 }, { "Mbit/s", 125e3 }, { "Gbit/s", 125e6 }, { "Tbit/s", 125e9 },
-  { "bps", 0.125 }, { "kbps", 125 }, { "Mbps", 125e3 }, { "Gbps", 125e6 }, { "Tbps", 125e9 },
-  { NULL }
+  { "B/s", 0, 1, ALWAYS }, { "kB/s", 3, 1, 1 }, { "MB/s", 6, 1, 1 }, { "GB/s", 9, 1, 1 },
+  { "TB/s", 12, 1, 1 }, { "PB/s", 15, 1, 1 },
+  { "KiB/s", 0, KI }, { "MiB/s", 0, KI * KI }, { "GiB/s", 0, KI * KI * KI },
+  { "TiB/s", 0, KI * KI * KI * KI }, { "PiB/s", 0, KI * KI * KI * KI * KI },
+  { "bit/s", 0, 0.125 }, { "kbit/s", 3, 0.125 }, { "Mbit/s", 6, 0.125 }, { "Gbit/s", 9, 0.125 }, { "Tbit/s", 12, 0.125 },
+  { "bps", 0, 0.125 }, { "kbps", 3, 0.125 }, { "Mbps", 6, 0.125 }, { "Gbps", 9, 0.125 }, { "Tbps", 12, 0.125 },
+  { .name = NULL }
 };
 static const UnitName flop_units[] = {
-  { "FLOP/s", 1, 1e-300 }, { "kFLOP/s", 1e3, 1 }, { "MFLOP/s", 1e6, 1 }, { "GFLOP/s", 1e9, 1 },
-  { "TFLOP/s", 1e12, 1 }, { "PFLOP/s", 1e15, 1 }, { "EFLOP/s", 1e18, 1 },
-  { NULL }
+  { "FLOP/s", 0, 1, ALWAYS }, { "kFLOP/s", 3, 1, 1 }, { "MFLOP/s", 6, 1, 1 }, { "GFLOP/s", 9, 1, 1 },
+  { "TFLOP/s", 12, 1, 1 }, { "PFLOP/s", 15, 1, 1 }, { "EFLOP/s", 18, 1, 1 },
+  { .name = NULL }
 };
-static const UnitName sample_units[] = { { "samples/s", 1, 1e-300 }, { NULL } };
-static const UnitName money_units[] = { { "USD/h", 1, 1e-300 }, { NULL } };
+static const UnitName sample_units[] = { { "samples/s", 0, 1, ALWAYS }, { .name = NULL } };
+static const UnitName money_units[] = { { "USD/h", 0, 1, ALWAYS }, { .name = NULL } };
+
+/* What a text without a unit is in, and zero is shown in: the SI unit. */
+static const UnitName plain_unit = { NULL, 0, 1, ALWAYS };
 
 static const struct
 {
@@ -184,26 +192,42 @@ unknown_unit (const char *quoted, const char *typed, Unit unit, GError **error)
   return FALSE;
 }
 
-static gboolean
-find_factor (const char *quoted, const char *typed, Unit unit, double *factor, GError **error)
+static const UnitName *
+find_unit (const char *quoted, const char *typed, Unit unit, GError **error)
 {
-  *factor = 1.0;
+  if (*typed == '\0' && (unit == UNIT_NONE || unit == UNIT_SHARE))
+    return &plain_unit;
   if (*typed == '\0')
     {
-      if (unit == UNIT_NONE || unit == UNIT_SHARE)
-        return TRUE;
       g_set_error (error, QUANTITY_ERROR, QUANTITY_ERROR_UNIT,
                    "%s has no unit; %s needs one, as in '%s'", quoted,
                    kinds[unit].article, kinds[unit].example);
-      return FALSE;
+      return NULL;
     }
   for (const UnitName *u = kinds[unit].units; u->name != NULL; u++)
     if (g_str_equal (u->name, typed))
-      {
-        *factor = u->factor;
-        return TRUE;
-      }
-  return unknown_unit (quoted, typed, unit, error);
+      return u;
+  unknown_unit (quoted, typed, unit, error);
+  return NULL;
+}
+
+/* The number times 10^power, rounded once. */
+static gboolean
+read_digits (const char *text, gsize length, int power, double *value)
+{
+  g_autofree char *digits = g_strndup (text, length);
+  char *e = strpbrk (digits, "eE");
+  gint64 exponent = power;
+
+  if (e != NULL)
+    {
+      exponent += CLAMP (g_ascii_strtoll (e + 1, NULL, 10), -G_MAXINT, G_MAXINT);
+      *e = '\0';
+    }
+  g_autofree char *joined = g_strdup_printf ("%se%" G_GINT64_FORMAT, digits, exponent);
+  errno = 0;
+  *value = g_ascii_strtod (joined, NULL);
+  return errno != ERANGE;
 }
 
 gboolean
@@ -212,14 +236,14 @@ quantity_parse (const char *text, Unit unit, double *value, GError **error)
   g_autofree char *stripped = g_strstrip (g_strdup (text));
   g_autofree char *quoted = names_quote (stripped);
   const gsize length = number_length (stripped);
-  double factor;
+  double number;
 
   *value = NAN;
-  if (length == 0)
-    return not_a_number (quoted, unit, error);
   const char *typed = stripped + length;
   while (*typed == ' ' || *typed == '\t')
     typed++;
+  if (length == 0 || ((*typed == 'x' || *typed == 'X') && g_ascii_isxdigit (typed[1])))
+    return not_a_number (quoted, unit, error);
   if (*typed == ',' || *typed == '.' || *typed == '_' || g_ascii_isdigit (*typed))
     {
       g_set_error (error, QUANTITY_ERROR, QUANTITY_ERROR_NUMBER,
@@ -227,25 +251,28 @@ quantity_parse (const char *text, Unit unit, double *value, GError **error)
                    "digits without separators, as in '%s'", quoted, kinds[unit].example);
       return FALSE;
     }
-  if ((*typed == 'x' || *typed == 'X') && g_ascii_isxdigit (typed[1]))
-    return not_a_number (quoted, unit, error);
-  if (!find_factor (quoted, typed, unit, &factor, error))
+  const UnitName *u = find_unit (quoted, typed, unit, error);
+  if (u == NULL)
     return FALSE;
-  g_autofree char *digits = g_strndup (stripped, length);
-  errno = 0;
-  const double number = g_ascii_strtod (digits, NULL);
-  const gboolean lost = errno == ERANGE;
-  /* x / 100, not x * 0.01, so that 56 % is the same double as 0.56. */
-  const double result = factor < 1.0 ? number / nearbyint (1.0 / factor) : number * factor;
-  if (lost || !isfinite (result))
+  if (!read_digits (stripped, length, u->power, &number) || !isfinite (number * u->times))
     {
-      g_set_error (error, QUANTITY_ERROR, QUANTITY_ERROR_NUMBER,
-                   "%s is too %s for a number", quoted,
-                   fabs (number) < 1.0 ? "small" : "large");
+      g_set_error (error, QUANTITY_ERROR, QUANTITY_ERROR_NUMBER, "%s is too %s for a number",
+                   quoted, fabs (number) < 1.0 ? "small" : "large");
       return FALSE;
     }
-  *value = result;
+  *value = number * u->times;
   return TRUE;
+}
+
+/* How many of the unit. */
+static double
+in_unit (double value, const UnitName *u)
+{
+  double power = 1.0;
+
+  for (int i = 0; i < abs (u->power); i++)
+    power *= 10.0;
+  return u->power < 0 ? value * power / u->times : value / power / u->times;
 }
 
 /* The best unit for an absolute value: the largest of which there are enough. */
@@ -255,9 +282,10 @@ shown_unit (double value, Unit unit)
   const UnitName *best = NULL;
 
   for (const UnitName *u = kinds[unit].units; u->name != NULL; u++)
-    if (u->shown > 0 && !u->binary && (best == NULL || value >= u->shown * u->factor))
+    if (u->shown > 0 && !u->binary
+        && (best == NULL || in_unit (value, u) >= u->shown || (u->power == 0 && value <= 0 && u->times <= 1)))
       best = u;
-  return best;
+  return best == NULL ? &plain_unit : best;
 }
 
 /* 25 MiB is not 26.2 MB, so a whole number of a binary unit is shown as such,
@@ -269,7 +297,7 @@ binary_unit (double value, Unit unit)
 
   for (const UnitName *u = kinds[unit].units; u->name != NULL; u++)
     {
-      const double n = value / u->factor;
+      const double n = value / u->times;
 
       if (u->binary && n >= 1.0 && n < KI && n <= floor (n))
         best = u;
@@ -288,7 +316,7 @@ round_3 (double value)
 static char *
 with_unit (double number, const char *format, const char *name)
 {
-  char text[G_ASCII_DTOSTR_BUF_SIZE + 512];
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
 
   g_ascii_formatd (text, sizeof text, format, number);
   return name == NULL ? g_strdup (text) : g_strconcat (text, " ", name, NULL);
@@ -303,6 +331,7 @@ same (double a, double b)
 char *
 quantity_format (double value, Unit unit)
 {
+  const double most = unit == UNIT_NONE ? 1e15 : 1e6;   /* with all digits before the point */
   const double size = fabs (value);
 
   if (isnan (value))
@@ -310,43 +339,37 @@ quantity_format (double value, Unit unit)
   if (isinf (value))
     return g_strdup (value > 0 ? "unlimited" : "-unlimited");
   if (unit == UNIT_SHARE)
-    return with_unit (round_3 (value * 100.0), "%.3g", "%");
+    return with_unit (round_3 (in_unit (value, &share_units[0])), "%.3g", "%");
   if (unit == UNIT_MONEY_RATE)
-    return with_unit (value, size < 1e9 ? "%.2f" : "%.3g", "USD/h");
+    return with_unit (value, size < most ? "%.2f" : "%.3g", money_units[0].name);
   const double rounded = round_3 (size);
-  const UnitName *u = shown_unit (rounded, unit);
   const UnitName *binary = same (rounded, size) ? NULL : binary_unit (size, unit);
   if (binary != NULL)
-    return with_unit (value / binary->factor, "%.0f", binary->name);
-  const double factor = u == NULL ? 1.0 : u->factor;
-  const double number = copysign (rounded, value) / factor;
-  const char *name = u == NULL ? NULL : u->name;
-  if (fabs (number) >= 1e6)
-    return with_unit (number, "%.3g", name);
-  if (fabs (number) >= 999.5)
-    return with_unit (value / factor, "%.0f", name);
-  return with_unit (number, "%.3g", name);
+    return with_unit (value / binary->times, "%.0f", binary->name);
+  const UnitName *u = shown_unit (rounded, unit);
+  const double number = in_unit (value, u);
+  if (fabs (number) >= 999.5 && fabs (number) < most)
+    return with_unit (number, "%.0f", u->name);
+  return with_unit (number, "%.3g", u->name);
 }
 
+/* First in the fitting unit; in the SI unit the digits always do. */
 char *
 quantity_format_exact (double value, Unit unit)
 {
   static const char *const formats[] = { "%.6g", "%.9g", "%.15g", "%.16g", "%.17g" };
+  const UnitName *units[] = { shown_unit (fabs (value), unit), shown_unit (0.0, unit) };
   char *text = quantity_format (value, unit);
   double back;
 
   if (!isfinite (value) || (quantity_parse (text, unit, &back, NULL) && same (back, value)))
     return text;
-  const UnitName *u = shown_unit (fabs (value), unit);
   for (gsize i = 0; i < 2 * G_N_ELEMENTS (formats); i++)
     {
-      /* First in the fitting unit; in the base unit the digits always do. */
-      const gboolean base = i >= G_N_ELEMENTS (formats);
-      const double factor = base || u == NULL ? 1.0 : u->factor;
+      const UnitName *u = units[i / G_N_ELEMENTS (formats)];
 
       g_free (text);
-      text = with_unit (value / factor, formats[i % G_N_ELEMENTS (formats)],
-                        u == NULL ? NULL : base ? kinds[unit].units[unit == UNIT_TIME ? 4 : 0].name : u->name);
+      text = with_unit (in_unit (value, u), formats[i % G_N_ELEMENTS (formats)], u->name);
       if (quantity_parse (text, unit, &back, NULL) && same (back, value))
         break;
     }
