@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/report-parts.h"
+#include "report/table.h"
+#include <string.h>
+
+/* Up to this many calls each has its own line. */
+#define ALONE 6u
+/* Calls of one line: the largest at most this many times the smallest. */
+#define ALIKE 1.5
+
+/* Calls that are one line. */
+typedef struct
+{
+  const CollectiveUse *first;
+  guint  n;
+  double smallest, largest, start, end, wire, exposed, slowest, fastest;   /* the last two: busbw */
+} Bunch;
+
+static Bunch
+bunch_of (const CollectiveUse *use)
+{
+  return (Bunch) { .first = use, .n = 1, .smallest = use->bytes, .largest = use->bytes, .start = use->start,
+                   .end = use->end, .wire = use->wire_s, .exposed = use->exposed_s, .slowest = use->busbw,
+                   .fastest = use->busbw };
+}
+
+static gboolean
+bunch_takes (const Bunch *bunch, const CollectiveUse *use)
+{
+  return g_strcmp0 (bunch->first->op, use->op) == 0 && g_strcmp0 (bunch->first->algorithm, use->algorithm) == 0
+         && g_strcmp0 (bunch->first->protocol, use->protocol) == 0 && g_strcmp0 (bunch->first->link, use->link) == 0
+         && MAX (bunch->largest, use->bytes) <= ALIKE * MIN (bunch->smallest, use->bytes);
+}
+
+static void
+bunch_add (Bunch *bunch, const CollectiveUse *use)
+{
+  bunch->n++;
+  bunch->smallest = MIN (bunch->smallest, use->bytes);
+  bunch->largest = MAX (bunch->largest, use->bytes);
+  bunch->start = MIN (bunch->start, use->start);
+  bunch->end = MAX (bunch->end, use->end);
+  bunch->wire += use->wire_s;
+  bunch->exposed += use->exposed_s;
+  bunch->slowest = MIN (bunch->slowest, use->busbw);
+  bunch->fastest = MAX (bunch->fastest, use->busbw);
+}
+
+/* "bucket 3" of several is "12 x bucket". */
+static char *
+bunch_label (const Bunch *bunch)
+{
+  const char *label = bunch->first->label != NULL ? bunch->first->label : bunch->first->op;
+
+  if (bunch->n == 1 || label == NULL)
+    return g_strdup (label);
+  gsize length = strlen (label);
+  while (length > 0 && g_ascii_isdigit (label[length - 1]))
+    length--;
+  g_autofree char *stem = g_strchomp (g_strndup (label, length));
+  return g_strdup_printf ("%u x %s", bunch->n, stem[0] != '\0' ? stem : label);
+}
+
+/* "27.3 MB" or "25.1 to 31.4 MB". */
+static char *
+range_text (double low, double high, char *(*form) (double))
+{
+  g_autofree char *from = form (low);
+  g_autofree char *to = form (high);
+  const char *unit = strchr (to, ' ');
+
+  if (g_str_equal (from, to))
+    return g_steal_pointer (&to);
+  if (unit != NULL && g_str_has_suffix (from, unit))
+    from[strlen (from) - strlen (unit)] = '\0';
+  return g_strdup_printf ("%s to %s", from, to);
+}
+
+static char *
+gigabytes (double rate)
+{
+  return text_number (rate / 1e9);
+}
+
+static void
+add_bunch (TextTable *table, const Bunch *bunch, double step)
+{
+  g_autofree char *from = text_ms (bunch->start, step);
+  g_autofree char *to = text_ms (bunch->end, step);
+  g_autofree char *how = g_strjoin (" ", bunch->first->algorithm != NULL ? bunch->first->algorithm : "",
+                                    bunch->first->protocol, NULL);
+
+  text_table_take (table, bunch_label (bunch));
+  text_table_take (table, range_text (bunch->smallest, bunch->largest, text_bytes));
+  text_table_add (table, how);
+  text_table_add (table, bunch->first->link);
+  text_table_take (table, g_strdup_printf ("%s - %s", from, to));
+  text_table_take (table, text_ms (bunch->wire, step));
+  text_table_take (table, text_ms (bunch->exposed, step));
+  text_table_take (table, range_text (bunch->slowest, bunch->fastest, gigabytes));
+}
+
+void
+collectives_table (GString *out, const Result *result)
+{
+  g_autoptr (TextTable) table = text_table_new ("<call|>size|<how|<bound by|>from - to ms|>wire ms|>exposed ms|>busbw GB/s");
+  Bunch bunch = { 0 };
+
+  for (guint i = 0; i < result->n_collectives; i++)
+    {
+      const CollectiveUse *use = &result->collectives[i];
+
+      if (bunch.n > 0 && result->n_collectives > ALONE && bunch_takes (&bunch, use))
+        {
+          bunch_add (&bunch, use);
+          continue;
+        }
+      if (bunch.n > 0)
+        add_bunch (table, &bunch, result->step_time);
+      bunch = bunch_of (use);
+    }
+  if (bunch.n > 0)
+    add_bunch (table, &bunch, result->step_time);
+  text_table_append (table, TABLE_PLAIN, 2, out);
+}
+
+/* As nccl-tests prints it, so that a measured table can lie beside it. */
+void
+collective_table (GString *out, const CollectiveTable *table)
+{
+  g_autoptr (TextTable) text = text_table_new (">#     size B|>time us|>algbw GB/s|>busbw GB/s|>wire GB/s|<algorithm|<protocol"
+                                               "|>low us|>high us");
+  g_autofree char *gpu = g_strdup (table->gpu != NULL ? table->gpu : "GPUs");
+  g_autofree char *head = g_strdup_printf ("# %s, predicted: %" G_GUINT64_FORMAT " ranks, %" G_GUINT64_FORMAT " x %s (%s)",
+                                           table->n > 0 ? table->rows[0].op : "collective", table->ranks, table->nodes,
+                                           table->machine, gpu);
+
+  report_heading (out, head, FALSE);
+  for (guint i = 0; i < table->n; i++)
+    {
+      const CollectiveRow *row = &table->rows[i];
+
+      text_table_take (text, text_fixed (row->size, 0));
+      text_table_take (text, text_fixed (1e6 * row->time, 2));
+      text_table_take (text, text_fixed (row->algbw / 1e9, 2));
+      text_table_take (text, text_fixed (row->busbw / 1e9, 2));
+      text_table_take (text, text_fixed (row->wire / 1e9, 2));
+      text_table_add (text, row->algorithm);
+      text_table_add (text, row->protocol);
+      text_table_take (text, text_fixed (1e6 * row->time_lo, 2));
+      text_table_take (text, text_fixed (1e6 * row->time_hi, 2));
+    }
+  text_table_append (text, TABLE_PLAIN, 2, out);
+  if (table->note != NULL)
+    {
+      g_string_append (out, "# ");
+      text_wrap (out, table->note, 2, 98);
+    }
+}

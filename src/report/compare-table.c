@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/report-parts.h"
+#include "report/table.h"
+#include "report/words.h"
+
+#define WIDTH 100u
+
+static void
+append_differences (GString *out, const Comparison *comparison, gboolean colour)
+{
+  g_autoptr (TextTable) table = text_table_new ("<input");
+
+  report_heading (out, "What differs in the input", colour);
+  g_string_append_c (out, '\n');
+  if (comparison->n_differences == 0)
+    {
+      g_string_append (out, "nothing\n");
+      return;
+    }
+  for (guint i = 0; i < comparison->n; i++)
+    text_table_column (table, comparison->results[i]->scenario, FALSE);
+  for (guint i = 0; i < comparison->n_differences; i++)
+    {
+      const Difference *difference = &comparison->differences[i];
+
+      text_table_add (table, difference->key);
+      for (guint k = 0; k < comparison->n; k++)
+        text_table_add (table, difference->values[k] != NULL && difference->values[k][0] != '\0' ? difference->values[k] : "-");
+    }
+  text_table_append (table, TABLE_MARKDOWN, 0, out);
+}
+
+/* Best first; ties in the order given. */
+static guint *
+ranked_order (const Comparison *comparison)
+{
+  guint *order = g_new0 (guint, comparison->n);
+
+  for (guint i = 0; i < comparison->n; i++)
+    {
+      guint k = i;
+
+      for (; k > 0 && comparison->rank[order[k - 1]] > comparison->rank[i]; k--)
+        order[k] = order[k - 1];
+      order[k] = i;
+    }
+  return order;
+}
+
+static void
+add_result (TextTable *table, const Comparison *comparison, guint i, double best)
+{
+  const Result *result = comparison->results[i];
+
+  text_table_take (table, g_strdup_printf ("%u", comparison->rank[i]));
+  text_table_add (table, result->scenario);
+  text_table_take (table, g_strdup_printf ("%" G_GUINT64_FORMAT, result->gpus));
+  text_table_take (table, g_strdup_printf ("%" G_GUINT64_FORMAT, result->global_batch));
+  text_table_take (table, text_ms (result->step_time, best));
+  text_table_take (table, text_number (result->throughput));
+  text_table_take (table, text_percent (result->throughput / comparison->results[0]->throughput, 1));
+  text_table_take (table, text_percent (result->gpu_idle_share, 1));
+  text_table_take (table, words_loss (result));
+  text_table_take (table, text_number (result->cost_per_million_samples));
+  text_table_add (table, result->memory.fits ? "" : "NO");
+}
+
+void
+compare_table (GString *out, const Scenario *const *scenarios, const Comparison *comparison, gboolean colour)
+{
+  g_autofree guint *order = ranked_order (comparison);
+  g_autoptr (TextTable) table = text_table_new (">rank|<scenario|>GPUs|>global batch|>step ms|>samples/s|>of the first"
+                                                "|>GPU idle|<largest loss|>USD/M samples|<fits");
+
+  (void) scenarios;
+  if (comparison->n == 0)
+    return;
+  append_differences (out, comparison, colour);
+  g_string_append_c (out, '\n');
+  report_heading (out, "Result, the fastest first", colour);
+  g_string_append_c (out, '\n');
+  for (guint i = 0; i < comparison->n; i++)
+    add_result (table, comparison, order[i], comparison->results[order[0]]->step_time);
+  text_table_append (table, TABLE_MARKDOWN, 0, out);
+  g_string_append_c (out, '\n');
+  for (guint i = 0; i < comparison->n; i++)
+    {
+      const char *reason = comparison->reasons[order[i]];
+      g_autofree char *line = g_strdup_printf ("%u. %s: %s", comparison->rank[order[i]], comparison->results[order[i]]->scenario,
+                                               reason != NULL ? reason : "");
+      text_wrap (out, line, 3, WIDTH);
+    }
+  for (guint i = 0; i < comparison->n; i++)
+    {
+      char **warnings = comparison->results[i]->warnings;
+
+      for (gsize k = 0; warnings != NULL && warnings[k] != NULL; k++)
+        {
+          g_autofree char *line = g_strdup_printf ("Warning: %s: %s", comparison->results[i]->scenario, warnings[k]);
+          text_wrap (out, line, 2, WIDTH);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "base/csv.h"
+
+/* The script in plots/ for a table that lockstep wrote; NULL: none fits. */
+const char *plot_pick (const CsvTable *table);

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/report-parts.h"
+#include "report/table.h"
+#include "report/words.h"
+#include <math.h>
+
+#define WIDTH     100u
+#define BAR_WIDTH 40u
+#define LABEL     "  %-16s "
+
+void
+report_heading (GString *out, const char *text, gboolean colour)
+{
+  g_autofree char *clean = text_clean (text);
+
+  g_string_append_printf (out, "%s%s%s\n", colour ? "\033[1m" : "", clean, colour ? "\033[0m" : "");
+}
+
+static void
+append_headline (GString *out, const Result *result, gboolean colour)
+{
+  g_autofree char *gpus = words_gpus (result);
+  g_autofree char *line = g_strdup_printf ("%s: %s, %s, %s on %s of %s", result->scenario, result->workload,
+                                           result->precision, result->strategy, gpus, result->machine);
+
+  report_heading (out, line, colour);
+  if (result->question != NULL && result->question[0] != '\0')
+    {
+      g_string_append (out, "  ");
+      text_wrap (out, result->question, 2, WIDTH - 2);
+    }
+  g_string_append_c (out, '\n');
+}
+
+static void
+append_step_time (GString *out, const Result *result)
+{
+  g_autofree char *step = text_time (result->step_time);
+
+  g_string_append_printf (out, LABEL "%s", "step time", step);
+  if (isfinite (result->step_lo) && isfinite (result->step_hi))
+    {
+      g_autofree char *lo = text_time (result->step_lo);
+      g_autofree char *hi = text_time (result->step_hi);
+      g_string_append_printf (out, "  (%s to %s, 5 to 95 %%)", lo, hi);
+    }
+  g_string_append (out, result->steady ? "\n" : "  (a mean: no two steps were equal)\n");
+  if (isfinite (result->spread_p50))
+    {
+      g_autofree char *p50 = text_time (result->spread_p50);
+      g_autofree char *p95 = text_time (result->spread_p95);
+      g_autofree char *p99 = text_time (result->spread_p99);
+      g_string_append_printf (out, LABEL "p50 %s, p95 %s, p99 %s\n", "single steps", p50, p95, p99);
+    }
+}
+
+static void
+append_throughput (GString *out, const Result *result)
+{
+  g_autofree char *all = text_number (result->throughput);
+  g_autofree char *each = text_number (result->throughput_per_gpu);
+
+  g_string_append_printf (out, LABEL "%s samples/s", "throughput", all);
+  if (result->gpus > 1)
+    g_string_append_printf (out, ", %s per GPU", each);
+  g_string_append_c (out, '\n');
+  if (isfinite (result->scaling_efficiency))
+    {
+      g_autofree char *share = text_percent (result->scaling_efficiency, 1);
+      g_string_append_printf (out, LABEL "%s of %" G_GUINT64_FORMAT " x one GPU's share", "efficiency", share, result->gpus);
+      if (result->efficiency_baseline != NULL)
+        g_string_append_printf (out, ", against %s", result->efficiency_baseline);
+      if (isfinite (result->one_gpu_throughput))
+        {
+          g_autofree char *one = text_number (result->one_gpu_throughput);
+          g_string_append_printf (out, " (one GPU alone: %s samples/s)", one);
+        }
+      g_string_append_c (out, '\n');
+    }
+}
+
+static void
+append_use (GString *out, const Result *result)
+{
+  g_autofree char *idle = text_percent (result->gpu_idle_share, 1);
+  g_autofree char *mfu = text_percent (result->mfu, 1);
+  g_autofree char *hfu = text_percent (result->hfu, 1);
+
+  if (idle[0] != '\0')
+    g_string_append_printf (out, LABEL "%s of the step, no kernel runs\n", "GPU idle", idle);
+  if (mfu[0] != '\0')
+    {
+      g_string_append_printf (out, LABEL "%s", "MFU", mfu);
+      if (result->peak_name != NULL)
+        g_string_append_printf (out, " of %s", result->peak_name);
+      /* equal without recomputation */
+      if (isfinite (result->hfu) && g_strcmp0 (mfu, hfu) != 0)
+        g_string_append_printf (out, ", HFU %s", hfu);
+      g_string_append_c (out, '\n');
+    }
+}
+
+static void
+append_batch (GString *out, const Result *result)
+{
+  g_string_append_printf (out, LABEL "%" G_GUINT64_FORMAT " global, %" G_GUINT64_FORMAT " per GPU", "batch",
+                          result->global_batch, result->batch_per_gpu);
+  if (result->accumulation > 1)
+    g_string_append_printf (out, " at a time, %" G_GUINT64_FORMAT " times a step", result->accumulation);
+  g_string_append_c (out, '\n');
+  if (isfinite (result->epoch_time))
+    {
+      g_autofree char *epoch = text_time (result->epoch_time);
+      g_string_append_printf (out, LABEL "%s\n", "epoch", epoch);
+    }
+}
+
+static void
+append_extra (GString *out, const Result *result)
+{
+  if (result->reducers > 0)
+    g_string_append_printf (out, LABEL "%" G_GUINT64_FORMAT " for the reduction\n", "servers", result->reducers);
+  if (result->servers > 0)
+    g_string_append_printf (out, LABEL "%" G_GUINT64_FORMAT " for the parameters\n", "servers", result->servers);
+  if (isfinite (result->cost_per_hour))
+    {
+      g_autofree char *hour = text_number (result->cost_per_hour);
+      g_autofree char *million = text_number (result->cost_per_million_samples);
+      g_string_append_printf (out, LABEL "%s USD/h", "price", hour);
+      if (million[0] != '\0')
+        g_string_append_printf (out, ", %s USD per million samples", million);
+      g_string_append_c (out, '\n');
+    }
+}
+
+static void
+append_ledger (GString *out, const Result *result, gboolean colour)
+{
+  g_autoptr (TextTable) table = text_table_new ("<cause|>ms|>share|<");
+  const Cause loss = words_largest_loss (result);
+  double sum = 0;
+
+  report_heading (out, "Where the step goes", colour);
+  for (Cause cause = 0; cause < N_CAUSES; cause++)
+    {
+      const double seconds = result->ledger[cause];
+
+      sum += seconds;
+      if (!(seconds > 0))
+        continue;
+      g_autofree char *bar = text_bar (seconds / result->step_time, BAR_WIDTH);
+      text_table_add (table, cause_titles[cause]);
+      text_table_take (table, text_ms (seconds, result->step_time));
+      text_table_take (table, text_percent (seconds / result->step_time, 1));
+      text_table_take (table, cause == loss ? g_strconcat (bar, " <", NULL) : g_strdup (bar));
+    }
+  text_table_add (table, "step");
+  text_table_take (table, text_ms (sum, result->step_time));
+  text_table_take (table, text_percent (sum / result->step_time, 1));
+  text_table_add (table, "");
+  text_table_append (table, TABLE_PLAIN, 2, out);
+
+  g_autofree char *why = words_why (result);
+  g_string_append (out, colour ? "  \033[33m" : "  ");
+  text_wrap (out, why, 2, WIDTH - 2);
+  if (colour)
+    g_string_insert (out, (gssize) out->len - 1, "\033[0m");
+}
+
+static void
+append_exposed (GString *out, const Result *result, gboolean colour)
+{
+  g_autoptr (TextTable) table = text_table_new ("<where|>ms|>share");
+
+  if (result->n_exposed == 0 || !(result->ledger[CAUSE_EXPOSED_COMM] > 0))
+    return;
+  g_string_append_c (out, '\n');
+  report_heading (out, "Exposed communication", colour);
+  for (guint i = 0; i < result->n_exposed; i++)
+    {
+      const NamedTime *exposed = &result->exposed[i];
+
+      if (!(exposed->seconds > 0))
+        continue;
+      text_table_take (table, words_link (exposed->name));
+      text_table_take (table, text_ms (exposed->seconds, result->step_time));
+      text_table_take (table, text_percent (exposed->seconds / result->step_time, 1));
+    }
+  text_table_append (table, TABLE_PLAIN, 2, out);
+}
+
+static void
+append_what_if (GString *out, const Result *result, gboolean colour)
+{
+  g_autoptr (TextTable) table = text_table_new ("<what if|>step ms|>saves|>faster");
+
+  if (result->n_what_if == 0)
+    return;
+  g_string_append_c (out, '\n');
+  report_heading (out, "What would change it", colour);
+  for (guint i = 0; i < result->n_what_if; i++)
+    {
+      const double seconds = result->what_if[i].seconds;
+      g_autofree char *factor = text_fixed (result->step_time / seconds, 2);
+
+      text_table_add (table, result->what_if[i].name);
+      text_table_take (table, text_ms (seconds, result->step_time));
+      text_table_take (table, text_percent (1 - seconds / result->step_time, 1));
+      text_table_take (table, factor[0] != '\0' ? g_strconcat (factor, " x", NULL) : g_strdup (""));
+    }
+  text_table_append (table, TABLE_PLAIN, 2, out);
+}
+
+static void
+append_path (GString *out, const Result *result)
+{
+  GString *line = g_string_new ("Critical path (what to shorten first): ");
+
+  for (guint i = 0; i < result->n_path; i++)
+    {
+      g_autofree char *time = text_time (result->path[i].seconds);
+      if (result->path[i].seconds > 0)
+        g_string_append_printf (line, "%s%s %s", line->str[line->len - 2] == ':' ? "" : ", ", result->path[i].name, time);
+    }
+  if (result->n_path > 0)
+    {
+      g_string_append_c (out, '\n');
+      text_wrap (out, line->str, 2, WIDTH);
+    }
+  g_string_free (line, TRUE);
+}
+
+static void
+append_memory (GString *out, const Result *result, gboolean colour)
+{
+  const MemoryUse *memory = &result->memory;
+  const struct { const char *kind; double bytes; } kinds[] = {
+    { "weights", memory->weights }, { "gradients", memory->gradients }, { "optimizer", memory->optimizer },
+    { "activations", memory->activations }, { "buffers", memory->buffers },
+  };
+  g_autoptr (TextTable) table = text_table_new ("<kind|>size|<");
+  g_autofree char *total = text_memory (memory->total);
+  g_autofree char *capacity = text_memory (memory->capacity);
+
+  if (!(memory->total > 0))
+    return;
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      text_table_add (table, kinds[i].kind);
+      text_table_take (table, text_memory (kinds[i].bytes));
+      text_table_take (table, text_bar (kinds[i].bytes / MAX (memory->capacity, memory->total), BAR_WIDTH));
+    }
+  g_string_append_c (out, '\n');
+  report_heading (out, "Memory of one GPU", colour);
+  text_table_append (table, TABLE_PLAIN, 2, out);
+  g_string_append_printf (out, "  %s of %s: %s\n", total, capacity,
+                          memory->fits ? "fits" : "DOES NOT FIT; the times hold for a GPU with more memory");
+}
+
+static void
+append_checks (GString *out, const Result *result, gboolean verbose)
+{
+  for (guint i = 0; i < result->n_checks; i++)
+    {
+      const Check *check = &result->checks[i];
+
+      if (check->ok && !verbose)
+        continue;
+      g_autofree char *line = g_strdup_printf ("%s %s%s%s", check->ok ? "check passed:" : "CHECK FAILED:", check->name,
+                                               check->detail != NULL && check->detail[0] != '\0' ? ": " : "",
+                                               check->detail != NULL ? check->detail : "");
+      text_wrap (out, line, 2, WIDTH);
+    }
+}
+
+static void
+append_remarks (GString *out, const Result *result, gboolean verbose)
+{
+  const gsize before = out->len;
+
+  for (gsize i = 0; result->warnings != NULL && result->warnings[i] != NULL; i++)
+    {
+      g_autofree char *line = g_strconcat ("Warning: ", result->warnings[i], NULL);
+      text_wrap (out, line, 2, WIDTH);
+    }
+  append_checks (out, result, verbose);
+  if (verbose)
+    g_string_append_printf (out, "%s tier: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " tasks, %" G_GUINT64_FORMAT
+                            " meetings, %" G_GUINT64_FORMAT " solves, %u steps\n", result->tier != NULL ? result->tier : "no",
+                            result->events, result->tasks, result->meetings, result->solves, result->steps);
+  if (out->len > before)
+    g_string_insert_c (out, (gssize) before, '\n');
+}
+
+void
+run_table (GString *out, const Result *result, gboolean verbose, gboolean colour)
+{
+  append_headline (out, result, colour);
+  append_step_time (out, result);
+  append_throughput (out, result);
+  append_use (out, result);
+  append_batch (out, result);
+  append_extra (out, result);
+  g_string_append_c (out, '\n');
+  append_ledger (out, result, colour);
+  append_exposed (out, result, colour);
+  append_what_if (out, result, colour);
+  append_path (out, result);
+  if (result->n_collectives > 0)
+    {
+      g_string_append_c (out, '\n');
+      report_heading (out, "Collectives of one step", colour);
+      collectives_table (out, result);
+    }
+  append_memory (out, result, colour);
+  append_remarks (out, result, verbose);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/report-parts.h"
+#include "report/table.h"
+#include "report/words.h"
+#include <math.h>
+#include <string.h>
+
+#define WIDTH 100u
+/* Sentences about single curves stop here. */
+#define MAX_CURVES 12u
+
+double
+measured_step_time (const ScaleStudy *study, const Result *result)
+{
+  for (guint i = 0; i < study->n_measured; i++)
+    {
+      const MeasuredPoint *point = &study->measured[i];
+
+      if (point->nodes != result->nodes || point->gpus_per_node != result->gpus_per_node)
+        continue;
+      if (isfinite (point->step_time))
+        return point->step_time;
+      if (isfinite (point->throughput))
+        return (double) result->global_batch / point->throughput;
+    }
+  return NAN;
+}
+
+/* "training.global-batch = 64" or "". */
+static char *
+curve_name (const Curve *curve)
+{
+  GString *name = g_string_new (NULL);
+
+  for (guint i = 0; i < curve->n_swept; i++)
+    g_string_append_printf (name, "%s%s = %s", i > 0 ? ", " : "", curve->keys[i], curve->values[i]);
+  return g_string_free (name, FALSE);
+}
+
+/* "global-batch": the last part of a key heads its column. */
+static const char *
+short_key (const char *key)
+{
+  const char *dot = strrchr (key, '.');
+
+  return dot != NULL ? dot + 1 : key;
+}
+
+static TextTable *
+scale_columns (const ScaleStudy *study)
+{
+  static const struct { const char *title; gboolean right; } columns[] = {
+    { "nodes", TRUE }, { "GPUs", TRUE }, { "global batch", TRUE }, { "batch/GPU", TRUE }, { "step ms", TRUE },
+    { "5 to 95 %", TRUE }, { "measured ms", TRUE }, { "error", TRUE }, { "samples/s", TRUE }, { "per GPU", TRUE },
+    { "efficiency", TRUE }, { "gain", TRUE }, { "GPU idle", TRUE }, { "largest loss", FALSE }, { "fits", FALSE },
+  };
+  TextTable *table = text_table_new ("");
+  const Curve *first = study->n_curves > 0 ? &study->curves[0] : NULL;
+
+  for (guint i = 0; first != NULL && i < first->n_swept; i++)
+    text_table_column (table, short_key (first->keys[i]), TRUE);
+  for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
+    text_table_column (table, columns[i].title, columns[i].right);
+  return table;
+}
+
+static void
+add_count (TextTable *table, guint64 n)
+{
+  text_table_take (table, g_strdup_printf ("%" G_GUINT64_FORMAT, n));
+}
+
+static char *
+batch_text (const Result *point)
+{
+  if (point->accumulation > 1)
+    return g_strdup_printf ("%" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT, point->accumulation, point->batch_per_gpu);
+  return g_strdup_printf ("%" G_GUINT64_FORMAT, point->batch_per_gpu);
+}
+
+static char *
+interval_text (const Result *point)
+{
+  if (!isfinite (point->step_lo) || !isfinite (point->step_hi))
+    return g_strdup ("");
+  g_autofree char *lo = text_ms (point->step_lo, point->step_time);
+  g_autofree char *hi = text_ms (point->step_hi, point->step_time);
+  return g_strdup_printf ("%s - %s", lo, hi);
+}
+
+static void
+add_point (TextTable *table, const ScaleStudy *study, const Curve *curve, guint i)
+{
+  const Result *point = curve->points[i];
+  const double before = i > 0 ? curve->points[i - 1]->throughput : NAN;
+  const double measured = study->n_curves == 1 ? measured_step_time (study, point) : NAN;
+
+  for (guint k = 0; k < curve->n_swept; k++)
+    text_table_add (table, curve->values[k]);
+  add_count (table, point->nodes);
+  add_count (table, point->gpus);
+  add_count (table, point->global_batch);
+  text_table_take (table, batch_text (point));
+  text_table_take (table, text_ms (point->step_time, point->step_time));
+  text_table_take (table, interval_text (point));
+  text_table_take (table, text_ms (measured, point->step_time));
+  text_table_take (table, text_change (point->step_time / measured - 1));
+  text_table_take (table, text_number (point->throughput));
+  text_table_take (table, text_number (point->throughput_per_gpu));
+  text_table_take (table, text_percent (point->scaling_efficiency, 1));
+  text_table_take (table, text_change (point->throughput / before - 1));
+  text_table_take (table, text_percent (point->gpu_idle_share, 1));
+  text_table_take (table, words_loss (point));
+  text_table_add (table, point->memory.fits ? "" : "NO");
+}
+
+static void
+append_line (GString *out, char *line)
+{
+  text_wrap (out, line, 2, WIDTH);
+  g_free (line);
+}
+
+static void
+append_head (GString *out, const Scenario *scenario, const ScaleStudy *study, const Result *point, gboolean colour)
+{
+  g_autofree char *batch = study->strong
+    ? g_strdup_printf ("strong scaling (the global batch is fixed)")
+    : g_strdup_printf ("weak scaling (the batch per GPU is fixed)");
+  const char *title = scenario != NULL && scenario->title != NULL ? scenario->title : point->scenario;
+  g_autofree char *line = g_strdup_printf ("%s: %s, %s, %s on %s; %s", title, point->workload, point->precision,
+                                           point->strategy, point->machine, batch);
+
+  report_heading (out, line, colour);
+  g_string_append_c (out, '\n');
+}
+
+/* Which baselines the efficiency has. */
+static void
+append_baselines (GString *out, const ScaleStudy *study, const Result *first)
+{
+  GString *line = g_string_new (NULL);
+
+  g_string_append_printf (line, "Efficiency: samples/s per GPU against %s",
+                          first->efficiency_baseline != NULL ? first->efficiency_baseline
+                          : study->baseline != NULL ? study->baseline : "the first point");
+  if (study->n_curves == 1 && isfinite (first->one_gpu_throughput) && first->gpus > 1)
+    {
+      g_autofree char *one = text_number (first->one_gpu_throughput);
+      g_autofree char *share = text_percent (first->throughput_per_gpu / first->one_gpu_throughput, 1);
+      g_string_append_printf (line, "; one GPU alone makes %s samples/s, so the first point has %s of that per GPU", one, share);
+    }
+  g_string_append_c (line, '.');
+  append_line (out, g_string_free (line, FALSE));
+}
+
+static void
+append_knee (GString *out, const Curve *curve, const char *prefix)
+{
+  const guint n = curve->n_points;
+
+  if (n < 2)
+    return;
+  if (curve->knee + 1 >= n)
+    {
+      append_line (out, g_strdup_printf ("%severy step up to %" G_GUINT64_FORMAT " GPUs gains more than half of what "
+                                         "linear scaling would.", prefix, curve->points[n - 1]->gpus));
+      return;
+    }
+
+  const Result *knee = curve->points[curve->knee], *next = curve->points[curve->knee + 1];
+  g_autofree char *gain = text_change (next->throughput / knee->throughput - 1);
+  g_autofree char *linear = text_change ((double) next->gpus / (double) knee->gpus - 1);
+  g_autofree char *nodes = words_count (knee->nodes, "node", "nodes");
+  append_line (out, g_strdup_printf ("%sthe knee is at %s (%" G_GUINT64_FORMAT " GPUs): the step to %" G_GUINT64_FORMAT
+                                     " GPUs gains %s where linear scaling would gain %s.", prefix, nodes, knee->gpus,
+                                     next->gpus, gain, linear));
+}
+
+/* The loss whose share of the step grows most from the first point to the last. */
+static void
+append_growth (GString *out, const Curve *curve, const char *prefix)
+{
+  const Result *first = curve->points[0], *last = curve->points[curve->n_points - 1];
+  Cause most = N_CAUSES;
+  double growth = 0.005;
+
+  for (Cause cause = 0; cause < N_CAUSES; cause++)
+    {
+      const double grown = last->ledger[cause] / last->step_time - first->ledger[cause] / first->step_time;
+      if (cause_is_loss (cause) && grown > growth)
+        {
+          most = cause;
+          growth = grown;
+        }
+    }
+  if (most == N_CAUSES || curve->n_points < 2)
+    return;
+
+  g_autofree char *from = text_percent (first->ledger[most] / first->step_time, 1);
+  g_autofree char *to = text_percent (last->ledger[most] / last->step_time, 1);
+  const NamedTime *link = most == CAUSE_EXPOSED_COMM ? words_worst_link (last) : NULL;
+  g_autofree char *where = link != NULL ? words_link (link->name) : NULL;
+  append_line (out, g_strdup_printf ("%s%s grows most: from %s of the step at %" G_GUINT64_FORMAT " %s to %s at %"
+                                     G_GUINT64_FORMAT "%s%s.", prefix, cause_titles[most], from, first->gpus,
+                                     first->gpus == 1 ? "GPU" : "GPUs", to, last->gpus, where != NULL ? ", mostly on " : "",
+                                     where != NULL ? where : ""));
+}
+
+static void
+append_measured (GString *out, const ScaleStudy *study)
+{
+  if (study->n_measured == 0)
+    return;
+  if (study->n_curves > 1)
+    {
+      append_line (out, g_strdup ("The measured points are not shown: they belong to one curve, here are several."));
+      return;
+    }
+  for (guint i = 0; i < study->n_measured; i++)
+    {
+      const MeasuredPoint *measured = &study->measured[i];
+      gboolean found = FALSE;
+
+      for (guint k = 0; k < study->curves[0].n_points; k++)
+        found |= study->curves[0].points[k]->nodes == measured->nodes
+                 && study->curves[0].points[k]->gpus_per_node == measured->gpus_per_node;
+      if (!found)
+        append_line (out, g_strdup_printf ("Measured at %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT
+                                           " GPUs, which is no point of this table.", measured->nodes, measured->gpus_per_node));
+    }
+}
+
+/* The same sentence heads a line of its own, or follows the name of its curve. */
+static char *
+capital (const char *text)
+{
+  char *copy = g_strdup (text);
+
+  copy[0] = g_ascii_toupper (copy[0]);
+  return copy;
+}
+
+static void
+append_sentences (GString *out, const ScaleStudy *study)
+{
+  for (guint i = 0; i < study->n_curves && i < MAX_CURVES; i++)
+    {
+      g_autoptr (GString) part = g_string_new (NULL);
+      const Curve *curve = &study->curves[i];
+      g_autofree char *name = curve_name (curve);
+      g_autofree char *prefix = study->n_curves > 1 ? g_strconcat (name, ": ", NULL) : g_strdup ("");
+
+      if (curve->n_points == 0)
+        continue;
+      append_knee (part, curve, prefix);
+      append_growth (part, curve, prefix);
+      if (study->n_curves > 1)
+        {
+          g_string_append (out, part->str);
+          continue;
+        }
+      g_auto (GStrv) lines = g_strsplit (part->str, "\n", -1);
+      for (gsize k = 0; lines[k] != NULL && lines[k][0] != '\0'; k++)
+        {
+          g_autofree char *line = capital (lines[k]);
+          g_string_append_printf (out, "%s\n", line);
+        }
+    }
+  if (study->n_curves > MAX_CURVES)
+    append_line (out, g_strdup_printf ("(%u more curves.)", study->n_curves - MAX_CURVES));
+}
+
+static void
+append_warnings (GString *out, const ScaleStudy *study)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < study->n_curves; i++)
+    {
+      for (guint k = 0; k < study->curves[i].n_points; k++)
+        {
+          char **warnings = study->curves[i].points[k]->warnings;
+
+          for (gsize w = 0; warnings != NULL && warnings[w] != NULL; w++)
+            {
+              if (g_hash_table_add (seen, warnings[w]))
+                append_line (out, g_strconcat ("Warning: ", warnings[w], NULL));
+            }
+        }
+    }
+}
+
+void
+scale_table (GString *out, const Scenario *scenario, const ScaleStudy *study, gboolean colour)
+{
+  g_autoptr (TextTable) table = scale_columns (study);
+
+  if (study->n_curves == 0 || study->curves[0].n_points == 0)
+    return;
+  append_head (out, scenario, study, study->curves[0].points[0], colour);
+  for (guint i = 0; i < study->n_curves; i++)
+    {
+      for (guint k = 0; k < study->curves[i].n_points; k++)
+        add_point (table, study, &study->curves[i], k);
+    }
+  text_table_append (table, TABLE_MARKDOWN, 0, out);
+  g_string_append_c (out, '\n');
+  append_baselines (out, study, study->curves[0].points[0]);
+  if (study->crossing_text != NULL)
+    append_line (out, g_strdup_printf ("Crossing: %s.", study->crossing_text));
+  append_sentences (out, study);
+  append_measured (out, study);
+  append_warnings (out, study);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include <glib.h>
+
+/* Numbers for people, in the C locale.  NAN gives "".  Caller frees. */
+char *text_fixed   (double value, int decimals);          /* "12.35" */
+char *text_number  (double value);                        /* 4 figures, never an exponent below 1e9: "5963", "87.13", "0.00412" */
+char *text_percent (double share, int decimals);          /* "54.1 %" */
+char *text_change  (double share);                        /* "+5.1 %" */
+char *text_ms      (double seconds, double largest);      /* milliseconds, as many decimals as give `largest` 4 figures */
+char *text_time    (double seconds);                      /* "161.3 ms", "3 min 20 s", "2.1 d" */
+char *text_bytes   (double bytes);                        /* "25.6 MB" */
+char *text_memory  (double bytes);                        /* "13.1 GiB" */
+char *text_bar     (double share, guint width);           /* '#' */
+/* Without control characters, for a line or a cell. */
+char *text_clean   (const char *text);
+/* Breaks at blanks after `width` columns; later lines are indented. */
+void  text_wrap    (GString *out, const char *text, guint indent, guint width);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/words.h"
+#include "report/text.h"
+#include <math.h>
+
+/* Below this share of the step a loss is not worth a name. */
+#define LOSS_NAMED 0.005
+
+gboolean
+cause_is_loss (Cause cause)
+{
+  return cause != CAUSE_COMPUTE && cause != CAUSE_OPTIMIZER;
+}
+
+Cause
+words_largest_loss (const Result *result)
+{
+  Cause largest = N_CAUSES;
+
+  for (Cause cause = 0; cause < N_CAUSES; cause++)
+    {
+      if (cause_is_loss (cause) && result->ledger[cause] > LOSS_NAMED * result->step_time
+          && (largest == N_CAUSES || result->ledger[cause] > result->ledger[largest]))
+        largest = cause;
+    }
+  return largest;
+}
+
+char *
+words_loss (const Result *result)
+{
+  const Cause loss = words_largest_loss (result);
+
+  if (loss == N_CAUSES)
+    return g_strdup ("none");
+  g_autofree char *share = text_percent (result->ledger[loss] / result->step_time, 1);
+  return g_strconcat (cause_titles[loss], " ", share, NULL);
+}
+
+const NamedTime *
+words_worst_link (const Result *result)
+{
+  const NamedTime *worst = NULL;
+
+  for (guint i = 0; i < result->n_exposed; i++)
+    {
+      if (result->exposed[i].seconds > 0 && (worst == NULL || result->exposed[i].seconds > worst->seconds))
+        worst = &result->exposed[i];
+    }
+  return worst;
+}
+
+char *
+words_link (const char *name)
+{
+  static const struct { const char *name, *words; } known[] = {
+    { "nic-out", "the NICs of the nodes, outward" },
+    { "nic-in", "the NICs of the nodes, inward" },
+    { "server-in", "the NICs of the servers, inward" },
+    { "server-out", "the NICs of the servers, outward" },
+    { "leaf-up", "the uplinks of the leaf switches" },
+    { "leaf-down", "the downlinks of the leaf switches" },
+    { "contention", "kernels slowed by a collective beside them" },
+    { "latency", "latency before the bytes flow" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (known); i++)
+    {
+      if (g_strcmp0 (name, known[i].name) == 0)
+        return g_strdup_printf ("%s (%s)", known[i].words, name);
+    }
+  return g_strdup (name != NULL ? name : "");
+}
+
+/* The collective whose exposed part is the largest on that link. */
+static const CollectiveUse *
+worst_collective (const Result *result, const char *link)
+{
+  const CollectiveUse *worst = NULL;
+
+  for (guint i = 0; i < result->n_collectives; i++)
+    {
+      const CollectiveUse *use = &result->collectives[i];
+      if (g_strcmp0 (use->link, link) == 0 && use->exposed_s > 0
+          && (worst == NULL || use->exposed_s > worst->exposed_s))
+        worst = use;
+    }
+  return worst;
+}
+
+static void
+append_exposed (GString *out, const Result *result)
+{
+  const NamedTime *worst = words_worst_link (result);
+  const double exposed = result->ledger[CAUSE_EXPOSED_COMM];
+
+  if (worst == NULL)
+    return;
+
+  g_autofree char *link = words_link (worst->name);
+  g_autofree char *share = text_percent (worst->seconds / exposed, 0);
+  const CollectiveUse *use = worst_collective (result, worst->name);
+
+  g_string_append_printf (out, ", %s of it on %s", share, link);
+  if (use != NULL && use->op != NULL && use->algorithm != NULL)
+    g_string_append_printf (out, ", by the %s (%s)", use->op, use->algorithm);
+}
+
+/* What each loss means for the reader: who waits for what. */
+static const char *const loss_meaning[N_CAUSES] = {
+  [CAUSE_HOST] = "the GPU waits for the host to issue its kernels",
+  [CAUSE_EXPOSED_COMM] = "the GPU waits for bytes that no computation hides",
+  [CAUSE_BUBBLE] = "a pipeline stage waits for another stage",
+  [CAUSE_WAIT] = "a rank waits for a slower rank",
+  [CAUSE_INPUT] = "the GPU waits for its input",
+};
+
+char *
+words_why (const Result *result)
+{
+  const Cause loss = words_largest_loss (result);
+  GString *out = g_string_new (NULL);
+
+  if (loss == N_CAUSES)
+    {
+      g_string_append (out, "Why: no loss takes more than 0.5 % of the step; the GPU's own work bounds it.");
+      return g_string_free (out, FALSE);
+    }
+
+  g_autofree char *time = text_time (result->ledger[loss]);
+  g_autofree char *step = text_time (result->step_time);
+
+  g_string_append_printf (out, "Why: the largest loss is %s, %s of %s", cause_titles[loss], time, step);
+  if (loss == CAUSE_EXPOSED_COMM)
+    append_exposed (out, result);
+  if (loss_meaning[loss] != NULL)
+    g_string_append_printf (out, ": %s", loss_meaning[loss]);
+  g_string_append_c (out, '.');
+  return g_string_free (out, FALSE);
+}
+
+char *
+words_count (guint64 n, const char *singular, const char *plural)
+{
+  return g_strdup_printf ("%" G_GUINT64_FORMAT " %s", n, n == 1 ? singular : plural);
+}
+
+char *
+words_gpus (const Result *result)
+{
+  if (result->nodes > 1 && result->gpus_per_node > 1)
+    return g_strdup_printf ("%" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT " GPUs", result->nodes, result->gpus_per_node);
+  return words_count (result->gpus, "GPU", "GPUs");
+}
