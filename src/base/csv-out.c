@@ -16,8 +16,9 @@ csv_append_text (GString *line, const char *text)
 {
   const gsize length = strlen (text);
 
-  /* A blank at an end would be trimmed, and '#' taken for a comment, on the way in. */
-  if (length == 0 || (strpbrk (text, ",\"\r\n") == NULL && strchr ("# \t", text[0]) == NULL
+  /* On the way in a blank at an end would be trimmed, '#' taken for a comment,
+   * a byte order mark lost. */
+  if (length == 0 || (strpbrk (text, ",\"\r\n") == NULL && strchr ("# \t\xef", text[0]) == NULL
                       && strchr (" \t", text[length - 1]) == NULL))
     {
       g_string_append (line, text);

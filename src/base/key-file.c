@@ -141,7 +141,8 @@ key_file_parse (const char *name, const char *text, gsize length, GError **error
   if (!check_text (file, text, length, error))
     return NULL;
   g_autofree char *copy = g_strndup (text, length);
-  if (!key_scan (file, copy, error) || !read_values (file, copy, error))
+  g_autofree char *clean = key_scan (file, copy, error);
+  if (clean == NULL || !read_values (file, clean, error))
     return NULL;
   if (file->entries->len == 0)
     {

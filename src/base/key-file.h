@@ -25,5 +25,6 @@ KeyEntry *key_entry_add  (KeyFile *file, const char *group, const char *key,
 KeyEntry *key_entry_find (const KeyFile *file, const char *group, const char *key);
 gboolean  key_name_valid (const char *name, gboolean is_group);
 
-/* Lines of the text into entries (values still NULL); the error has the line. */
-gboolean  key_scan       (KeyFile *file, const char *text, GError **error);
+/* Lines of the text into entries (values still NULL); the error has the line.
+ * Gives what GKeyFile is to read; caller frees. */
+char     *key_scan       (KeyFile *file, const char *text, GError **error);

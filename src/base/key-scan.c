@@ -13,6 +13,7 @@ typedef struct
   const char *group;      /* the one we are in; NULL: none yet */
   guint       line, n_keys;
   GString    *preamble;
+  GString    *clean;      /* the lines without comments and outer blanks, for GKeyFile */
 } Scan;
 
 gboolean
@@ -144,13 +145,16 @@ scan_line (Scan *scan, char *line, GError **error)
       preamble_line (scan, line);
       return TRUE;
     }
+  g_string_append_printf (scan->clean, "%s\n", line);
   return *line == '[' ? group_line (scan, line, error) : key_line (scan, line, error);
 }
 
-gboolean
+char *
 key_scan (KeyFile *file, const char *text, GError **error)
 {
-  Scan scan = { .file = file, .preamble = g_string_new (NULL) };
+  /* GKeyFile gives the key Encoding of the first group a meaning, so that
+   * group is one that no file can name. */
+  Scan scan = { .file = file, .preamble = g_string_new (NULL), .clean = g_string_new ("[:]\n") };
   gboolean ok = TRUE;
 
   for (const char *p = text; ok && *p != '\0';)
@@ -163,5 +167,5 @@ key_scan (KeyFile *file, const char *text, GError **error)
       p += length + (p[length] == '\n');
     }
   file->preamble = g_string_free (scan.preamble, FALSE);
-  return ok;
+  return g_string_free (scan.clean, !ok);
 }
