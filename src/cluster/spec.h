@@ -2,6 +2,9 @@
 #pragma once
 #include "base/keys.h"
 
+/* No machine hall holds more; keeps every product of counts exact in a double. */
+#define CLUSTER_MAX_NODES 10000000.0
+
 /* [cluster] */
 typedef struct
 {
@@ -18,8 +21,8 @@ typedef struct
   char    *machine;         /* GPU-less */
   guint64  count;           /* 0: none */
   double   efficiency;      /* share of the line on the server path, both ends; NAN: min(transport's, 0.72) */
-  double   latency;         /* s a call */
-  double   sum_rate;        /* bytes/s a server sums per 16 vCPU */
+  double   latency;         /* s a call; NAN: the transport's */
+  double   sum_rate;        /* bytes/s a server sums per 16 vCPU; NAN: the transport's */
   gboolean colocated;       /* parameter-server: on the workers themselves */
   gboolean local_reduction; /* parameter-server: reduce in the node first (BytePS) */
 } ServerSpec;

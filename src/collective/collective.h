@@ -15,7 +15,7 @@ typedef struct
   double       size;                      /* bytes, nccl-tests convention: all-gather and reduce-scatter the whole vector */
   const CollectiveAlgorithm *algorithm;   /* NULL: auto */
   Protocol     protocol;
-  double       largest;                   /* bytes of the largest tensor (parameter server); 0: size */
+  double       largest;                   /* bytes of the largest tensor (parameter server: it sits on one server); 0: spread evenly */
 } CollectiveCall;
 
 /* What one collective asks of the network, seen as one activity (view 1). */
@@ -41,7 +41,12 @@ struct CollectiveAlgorithm
   const char *summary;     /* one line, shown by `list algorithms` */
   guint       ops;         /* bits of CollectiveOp */
   gboolean    automatic;   /* NCCL may choose it */
-  const char *paths;       /* what carries it, for cluster_paths (): "grpc", "parameter-server"; NULL: "nccl", whose kernels slow others on the GPU */
+  gboolean    protocols;   /* priced by NCCL protocol; else the protocol means nothing to it */
+  gboolean    on_gpu;      /* its kernels run on the GPUs and slow others */
+  const char *paths;       /* whose paths it takes: "nccl", "grpc", "parameter-server" (see cluster_paths) */
+  /* Another algorithm that runs in its place here, or NULL.  May be NULL. */
+  const CollectiveAlgorithm *(*stands_for) (const CollectiveCall *call, const RankGroup *group, const Paths *paths);
+  /* View 1 for a protocol of N_PROTOCOLS, more than one rank, size > 0. */
   gboolean (*flow)    (const CollectiveCall *call, const RankGroup *group, const Paths *paths,
                        CollectiveFlow *out, GError **error);
   gboolean (*message) (const CollectiveCall *call, const RankGroup *group, uint32_t rank,
@@ -55,6 +60,9 @@ GQuark collective_error_quark (void);
 /* Borrowed.  "auto" gives NULL without an error. */
 gboolean collective_find (const char *name, const CollectiveAlgorithm **out, GError **error);
 const CollectiveAlgorithm *const *collective_algorithms (void);   /* NULL-terminated */
+/* Of an algorithm, NULL being auto: the paths to ask cluster_paths for, and whether its kernels run on the GPUs. */
+const char *collective_paths  (const CollectiveAlgorithm *algorithm);
+gboolean    collective_on_gpu (const CollectiveAlgorithm *algorithm);
 const char *collective_op_name (CollectiveOp op);                 /* "all-reduce" */
 gboolean    collective_op_find (const char *name, CollectiveOp *op, GError **error);
 

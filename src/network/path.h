@@ -25,15 +25,28 @@ typedef struct
   double share[N_PROTOCOLS];    /* of `rate` the protocol reaches [fL fM 1] */
 } PathLeg;
 
+/* What NCCL itself believes inside a box, from which it picks the protocol
+ * (NCCL 2.30 src/graph/tuning.cc); the prices are those of the legs. */
 typedef struct
 {
-  PathLeg  in_node, between;
+  double launch[N_PROTOCOLS], hop[N_PROTOCOLS];   /* s */
+  double rate[N_PROTOCOLS];     /* bytes/s, bus bandwidth; 0: it does not use it */
+} NcclTable;
+
+typedef struct
+{
+  PathLeg  in_node, between;    /* in_node.rate 0: no link between the GPUs of a node is known */
+  NcclTable nccl;
   double   launch[N_PROTOCOLS]; /* s before the first hop [t0, t0 + dM, t0 + dS] */
   double   local;               /* bytes/s of the rank's own block [Cl]; INFINITY: none */
   double   fill;                /* pipeline fill [phi] */
   double   ramp;                /* step of the LL latency [q] */
+  double   ramp_size;           /* bytes where it stands half-way [S0] */
   double   norm;                /* how ring latency and bytes add: 1 sum, 2 overlap; 1.4 in a box */
+  double   blend;               /* exponent of the harmonic mean of B and Bn; INFINITY: the smaller of them */
   double   host_copy;           /* bytes/s of one copy over the host, INFINITY: none (counted by grpc and host paths) */
+  double   chunk;               /* bytes of the largest message of a host path, 0: any */
+  double   local_message;       /* s of a host path's message that stays in the node */
   gboolean ll128;               /* is it there */
   /* leaf uplinks of a fat tree, 0: none */
   Id       leaf_up, leaf_down;
@@ -43,8 +56,13 @@ typedef struct
   guint64  servers;
   double   server_capacity;     /* bytes/s of one server's NIC */
   double   server_efficiency;   /* share of the line on each NIC of the path, either end */
-  double   server_latency;      /* s a call */
+  double   server_latency;      /* s a call, software of both ends */
   double   server_sum;          /* bytes a server sums a second [rho] */
   gboolean server_local_reduction;  /* parameter server: reduce in the node first (BytePS) */
+  gboolean server_colocated;    /* parameter server: on `servers` of the workers themselves */
   double   between_efficiency;  /* rate/(links x capacity) of `between` */
 } Paths;
+
+/* Servers whose lines together match the workers': ceil (nodes x node line/server
+ * line), the sizing rule of reduction servers. */
+guint64 path_servers_needed (guint64 nodes, double node_line, double server_line);

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/internal.h"
+
+#define U64 G_GUINT64_FORMAT
+
+G_GNUC_PRINTF (4, 5)
+static gboolean
+wrong (GError **error, const char *group, const char *key, const char *format, ...)
+{
+  g_autofree char *what = NULL;
+  va_list args;
+
+  va_start (args, format);
+  what = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[%s] %s: %s", group, key, what);
+  return FALSE;
+}
+
+/* Puts the key in front of what a part's reader says. */
+static gboolean
+wrong_part (GError **error, GError *cause, const char *group, const char *key)
+{
+  wrong (error, group, key, "%s", cause->message);
+  g_error_free (cause);
+  return FALSE;
+}
+
+static gboolean
+load_machine (Machine **out, const char *name, const char *group, GError **error)
+{
+  GError *cause = NULL;
+
+  if (name == NULL)
+    return wrong (error, group, "machine", "not given; 'lockstep list machines' shows what there is");
+  *out = machine_load (name, &cause);
+  return *out != NULL || wrong_part (error, cause, group, "machine");
+}
+
+static gboolean
+load_transport (Transport **out, const char *name, int place, const char *key, GError **error)
+{
+  GError *cause = NULL;
+
+  *out = transport_load (name, &cause);
+  if (*out == NULL)
+    return wrong_part (error, cause, "network", key);
+  if ((*out)->place == place || (*out)->place == TRANSPORT_BOTH)
+    return TRUE;
+  return place == TRANSPORT_IN_NODE
+           ? wrong (error, "network", key, "'%s' works between nodes, not inside one; give nvlink, pcie-p2p or pcie-host", name)
+           : wrong (error, "network", key, "'%s' works inside a node, not between nodes; give tcp, ib, grpc or plain", name);
+}
+
+static gboolean
+load_workers (Cluster *c, const ClusterSpec *spec, GError **error)
+{
+  const MachineSpec *machine;
+  GError *cause = NULL;
+
+  if (!load_machine (&c->machine, spec->machine, "cluster", error))
+    return FALSE;
+  machine = &c->machine->spec;
+  if (machine->gpus == 0)
+    return wrong (error, "cluster", "machine", "'%s' has no GPU; give a machine with GPUs for the workers", machine->name);
+  c->gpu = gpu_load (spec->gpu != NULL ? spec->gpu : machine->gpu, &cause);
+  if (c->gpu == NULL)
+    return wrong_part (error, cause, "cluster", spec->gpu != NULL ? "gpu" : "machine");
+  if (spec->nodes < 1 || (double) spec->nodes > CLUSTER_MAX_NODES)
+    return wrong (error, "cluster", "nodes", "%" U64 " is out of range; give 1 to %.0f", spec->nodes, CLUSTER_MAX_NODES);
+  if (spec->gpus_per_node > machine->gpus)
+    return wrong (error, "cluster", "gpus-per-node", "%" U64 " asked for, but '%s' has %" U64 " GPU%s a node; give 1 to %" U64,
+                  spec->gpus_per_node, machine->name, machine->gpus, machine->gpus == 1 ? "" : "s", machine->gpus);
+  c->nodes = spec->nodes;
+  c->gpus_per_node = spec->gpus_per_node != 0 ? spec->gpus_per_node : machine->gpus;
+  return TRUE;
+}
+
+gboolean
+cluster_transport_is_nvlink (const Cluster *c)
+{
+  return c->in_node != NULL && c->in_node->link != TRANSPORT_LINK_PCIE && machine_has_nvlink (c->machine) && c->gpu->nvlink > 0;
+}
+
+/* The link of a GPU that the transport inside the node takes. */
+static gboolean
+load_node_link (Cluster *c, const NetworkSpec *network, const ClusterSpec *spec, GError **error)
+{
+  const char *name = network->node_transport != NULL ? network->node_transport : c->machine->spec.node_transport;
+
+  if (network->node_transport == NULL && c->gpus_per_node == 1)
+    return TRUE;
+  if (name == NULL)
+    return TRUE;
+  if (!load_transport (&c->in_node, name, TRANSPORT_IN_NODE, "node-transport", error))
+    return FALSE;
+  if (c->in_node->link == TRANSPORT_LINK_NVLINK && !machine_has_nvlink (c->machine))
+    return wrong (error, "network", "node-transport", "'%s' needs NVLink, which '%s' has not; give pcie-p2p or pcie-host",
+                  name, c->machine->spec.name);
+  if (c->in_node->link == TRANSPORT_LINK_NVLINK && c->gpu->nvlink <= 0)
+    return wrong (error, spec->gpu != NULL ? "cluster" : "network", spec->gpu != NULL ? "gpu" : "node-transport",
+                  "'%s' has no NVLink for the transport '%s'; set [network] node-transport to pcie-p2p or pcie-host",
+                  c->gpu->name, name);
+  c->gpu_link_rate = cluster_transport_is_nvlink (c) ? c->gpu->nvlink : c->gpu->pcie;
+  if (!(c->gpu_link_rate > 0))
+    return wrong (error, "cluster", "gpu", "the rate of the slot of '%s' is not known, so its ring in a node has no price", c->gpu->name);
+  return TRUE;
+}
+
+static gboolean
+load_servers (Cluster *c, Servers *servers, const ServerSpec *spec, const char *group, GError **error)
+{
+  if (spec == NULL || spec->count == 0)
+    return TRUE;
+  servers->spec = *spec;
+  if ((double) spec->count > CLUSTER_MAX_NODES)
+    return wrong (error, group, "count", "%" U64 " is out of range; give 0 to %.0f", spec->count, CLUSTER_MAX_NODES);
+  if (spec->colocated)
+    return spec->count <= c->nodes
+             || wrong (error, group, "count", "%" U64 " servers on the workers, but there are %" U64 " nodes; give at most one a node",
+                       spec->count, c->nodes);
+  if (!load_machine (&servers->machine, spec->machine, group, error))
+    return FALSE;
+  if (servers->machine->spec.gpus > 0)
+    return wrong (error, group, "machine", "'%s' has %" U64 " GPU%s that a server would not use; give a machine without, as n1-highcpu-16",
+                  spec->machine, servers->machine->spec.gpus, servers->machine->spec.gpus == 1 ? "" : "s");
+  return TRUE;
+}
+
+static void
+add_server_links (Cluster *c, Servers *servers, const char *out, const char *in)
+{
+  const MachineSpec *spec = servers->machine != NULL ? &servers->machine->spec : NULL;
+
+  if (spec == NULL)
+    return;
+  servers->out = network_add (c->network, out, spec->nic_bandwidth * (double) spec->nics, 0, servers->spec.count, FALSE);
+  servers->in = network_add (c->network, in, spec->nic_bandwidth * (double) spec->nics, 0, servers->spec.count, FALSE);
+}
+
+/* Workers and servers fill the leaves evenly.  What hashing of flows leaves of
+ * the uplinks counts as their capacity. */
+static void
+add_leaves (Cluster *c)
+{
+  const NetworkSpec *spec = &c->spec;
+  const guint64 servers = (c->reducers.machine != NULL ? c->reducers.spec.count : 0)
+                          + (c->parameter.machine != NULL ? c->parameter.spec.count : 0);
+  const guint64 leaves = (c->nodes + servers + spec->nodes_per_leaf - 1) / spec->nodes_per_leaf;
+  const double capacity = (double) (spec->nodes_per_leaf * c->machine->spec.nics) * c->nic_bandwidth
+                          / spec->oversubscription * spec->ecmp_share;
+
+  if (spec->topology != TOPOLOGY_FAT_TREE || leaves < 2)
+    return;
+  c->leaf_up = network_add (c->network, "leaf-up", capacity, 0, leaves, FALSE);
+  c->leaf_down = network_add (c->network, "leaf-down", capacity, 0, leaves, FALSE);
+}
+
+static void
+add_links (Cluster *c)
+{
+  c->network = network_new ();
+  if (c->gpu_link_rate > 0)
+    c->gpu_link = network_add (c->network, cluster_transport_is_nvlink (c) ? "nvlink" : "pcie", c->gpu_link_rate, 0,
+                               c->nodes * c->gpus_per_node, FALSE);
+  c->nic_out = network_add (c->network, "nic-out", c->nic_bandwidth, 0, c->nodes * c->machine->spec.nics, FALSE);
+  c->nic_in = network_add (c->network, "nic-in", c->nic_bandwidth, 0, c->nodes * c->machine->spec.nics, FALSE);
+  add_server_links (c, &c->reducers, "reducer-nic-out", "reducer-nic-in");
+  add_server_links (c, &c->parameter, "server-nic-out", "server-nic-in");
+  if (c->spec.topology == TOPOLOGY_FAT_TREE)
+    add_leaves (c);
+}
+
+static void
+forget_strings (Cluster *c)
+{
+  c->spec.transport = c->spec.node_transport = NULL;
+  c->reducers.spec.machine = c->parameter.spec.machine = NULL;
+}
+
+Cluster *
+cluster_new (const ClusterSpec *spec, const NetworkSpec *network, const ServerSpec *reducers,
+             const ServerSpec *servers, GError **error)
+{
+  g_autoptr (Cluster) c = g_new0 (Cluster, 1);
+  const char *transport;
+
+  c->spec = *network;
+  if (!load_workers (c, spec, error) || !load_node_link (c, network, spec, error)
+      || !load_servers (c, &c->reducers, reducers, "reduction-server", error)
+      || !load_servers (c, &c->parameter, servers, "parameter-server", error))
+    return NULL;
+  transport = network->transport != NULL ? network->transport : c->machine->spec.transport;
+  if (!load_transport (&c->between, transport, TRANSPORT_BETWEEN, "transport", error)
+      || !load_transport (&c->grpc, c->between->place == TRANSPORT_BOTH ? transport : "grpc", TRANSPORT_BETWEEN, "transport", error))
+    return NULL;
+  forget_strings (c);
+  c->nic_bandwidth = isnan (network->nic_bandwidth) ? c->machine->spec.nic_bandwidth : network->nic_bandwidth;
+  add_links (c);
+  return g_steal_pointer (&c);
+}
+
+void
+cluster_free (Cluster *c)
+{
+  if (c == NULL)
+    return;
+  machine_free (c->machine);
+  machine_free (c->reducers.machine);
+  machine_free (c->parameter.machine);
+  gpu_free (c->gpu);
+  transport_free (c->between);
+  transport_free (c->in_node);
+  transport_free (c->grpc);
+  network_free (c->network);
+  g_free (c);
+}
+
+const Network *
+cluster_network (const Cluster *c)
+{
+  return c->network;
+}
+
+const Gpu *
+cluster_gpu (const Cluster *c)
+{
+  return c->gpu;
+}
+
+const MachineInfo *
+cluster_machine (const Cluster *c)
+{
+  return machine_info (c->machine);
+}
+
+guint64
+cluster_nodes (const Cluster *c)
+{
+  return c->nodes;
+}
+
+guint64
+cluster_gpus_per_node (const Cluster *c)
+{
+  return c->gpus_per_node;
+}
+
+static double
+servers_price (const Servers *servers)
+{
+  return servers->machine == NULL ? 0 : (double) servers->spec.count * servers->machine->spec.price;
+}
+
+double
+cluster_price_per_hour (const Cluster *c)
+{
+  return (double) c->nodes * c->machine->spec.price + servers_price (&c->reducers) + servers_price (&c->parameter);
+}
+
+static char *
+sizing_warning (const Cluster *c)
+{
+  const guint64 count = c->reducers.spec.count;
+  const double node = c->nic_bandwidth * (double) c->machine->spec.nics;
+  const double server = c->reducers.machine->spec.nic_bandwidth * (double) c->reducers.machine->spec.nics;
+  const guint64 needed = path_servers_needed (c->nodes, node, server);
+
+  if (count >= needed)
+    return NULL;
+  return g_strdup_printf ("%" U64 " reduction server%s of %.4g Gbit/s carry %.4g Gbit/s, the %" U64 " nodes %.4g Gbit/s; %" U64 " would match them",
+                          count, count == 1 ? "" : "s", server * 8e-9, server * (double) count * 8e-9,
+                          c->nodes, node * (double) c->nodes * 8e-9, needed);
+}
+
+char *
+cluster_warning (const Cluster *c)
+{
+  if (c->reducers.machine == NULL)
+    return NULL;
+  if (c->nodes == 1)
+    return g_strdup ("reduction servers change nothing on one node");
+  return sizing_warning (c);
+}

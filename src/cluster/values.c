@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "cluster/internal.h"
+
+typedef struct { ClusterValue value; gpointer user; } Sink;
+
+static void
+say (const Sink *sink, const char *group, const char *key, double number, Unit unit, Origin origin)
+{
+  g_autofree char *text = NULL;
+
+  if (isnan (number))
+    return;
+  text = unit == UNIT_NONE || unit == UNIT_SHARE ? NULL : quantity_format (number, unit);
+  if (text == NULL)
+    {
+      text = g_malloc (G_ASCII_DTOSTR_BUF_SIZE);
+      g_ascii_formatd (text, G_ASCII_DTOSTR_BUF_SIZE, "%.6g", number);
+    }
+  sink->value (sink->user, group, key, text, &origin);
+}
+
+static Origin
+or_user (double by_user, Origin otherwise)
+{
+  return isnan (by_user) ? otherwise : (Origin) { ORIGIN_USER, "scenario" };
+}
+
+static void
+say_machine (const Cluster *c, const Sink *sink)
+{
+  const Machine *m = c->machine;
+  const char *key = NULL;
+
+  sink->value (sink->user, "machine", "gpu", c->gpu->name, &c->gpu->origin);
+  say (sink, "machine", "gpus", (double) m->spec.gpus, UNIT_NONE, machine_origin (m, "gpus"));
+  say (sink, "machine", "vcpus", (double) m->spec.vcpus, UNIT_NONE, machine_origin (m, "vcpus"));
+  say (sink, "machine", "nics", (double) m->spec.nics, UNIT_NONE, machine_origin (m, "nics"));
+  say (sink, "machine", "nic-bandwidth", c->nic_bandwidth, UNIT_RATE,
+       or_user (c->spec.nic_bandwidth, machine_origin (m, "nic-bandwidth")));
+  if (c->gpu_link_rate > 0 && c->gpus_per_node > 1)
+    {
+      const double plateau = cluster_plateau (c, c->gpus_per_node, &key);
+      const gboolean slot = isnan (m->spec.ring_bandwidth[0]) || !cluster_transport_is_nvlink (c);
+
+      say (sink, "machine", "gpu-link", c->gpu_link_rate, UNIT_RATE, c->gpu->origin);
+      say (sink, "machine", "ring-bandwidth", plateau, UNIT_RATE,
+           or_user (c->spec.node_bandwidth, slot ? transport_origin (c->in_node, "ring-share-4") : machine_origin (m, key)));
+    }
+  say (sink, "machine", "price", m->spec.price, UNIT_MONEY_RATE, machine_origin (m, "price"));
+}
+
+static void
+say_transport (const Transport *t, const char *group, const Cluster *c, const Sink *sink)
+{
+  const gboolean between = t == c->between;
+  const Origin name = { ORIGIN_DERIVED, t->summary };
+
+  sink->value (sink->user, group, "name", t->name, &name);
+  say (sink, group, "launch-simple", t->launch[PROTOCOL_SIMPLE], UNIT_TIME, transport_origin (t, "launch-simple"));
+  say (sink, group, "hop-ll", between && !isnan (c->spec.latency) ? c->spec.latency : t->hop[PROTOCOL_LL], UNIT_TIME,
+       or_user (between ? c->spec.latency : NAN, transport_origin (t, "hop-ll")));
+  say (sink, group, "hop-ll128", between && !isnan (c->spec.latency) ? c->spec.latency : t->hop[PROTOCOL_LL128], UNIT_TIME,
+       or_user (between ? c->spec.latency : NAN, transport_origin (t, "hop-ll128")));
+  say (sink, group, "hop-simple", between && !isnan (c->spec.latency) ? c->spec.latency : t->hop[PROTOCOL_SIMPLE], UNIT_TIME,
+       or_user (between ? c->spec.latency : NAN, transport_origin (t, "hop-simple")));
+  say (sink, group, "share-ll", t->share[PROTOCOL_LL], UNIT_SHARE, transport_origin (t, "share-ll"));
+  say (sink, group, "share-ll128", t->share[PROTOCOL_LL128], UNIT_SHARE, transport_origin (t, "share-ll128"));
+  say (sink, group, "fill", t->fill, UNIT_NONE, transport_origin (t, "fill"));
+}
+
+static void
+say_between (const Cluster *c, const Sink *sink)
+{
+  const RankGroup group = { .n_ranks = c->nodes * c->gpus_per_node, .n_nodes = c->nodes, .per_node = c->gpus_per_node,
+                            .twins_per_node = 1 };
+  const gboolean one = machine_gpus_per_nic (c->machine, c->gpus_per_node) <= 1;
+  Paths paths;
+
+  say_transport (c->between, "transport", c, sink);
+  if (cluster_paths (c, "nccl", &group, &paths, NULL))
+    say (sink, "transport", "efficiency", paths.between_efficiency, UNIT_SHARE,
+         or_user (c->spec.efficiency, transport_origin (c->between, one ? "efficiency-one-gpu" : "efficiency-several-gpus")));
+}
+
+static void
+say_servers (const Cluster *c, const char *which, const char *group_name, const Servers *servers, const Sink *sink)
+{
+  const RankGroup group = { .n_ranks = c->nodes * c->gpus_per_node, .n_nodes = c->nodes, .per_node = c->gpus_per_node,
+                            .twins_per_node = 1 };
+  const Transport *t = c->between;
+  const Machine *m = servers->machine != NULL ? servers->machine : c->machine;
+  Paths paths;
+
+  if (servers->spec.count == 0 || !cluster_paths (c, which, &group, &paths, NULL))
+    return;
+  say (sink, group_name, "nic-bandwidth", paths.server_capacity, UNIT_RATE, machine_origin (m, "nic-bandwidth"));
+  say (sink, group_name, "efficiency", paths.server_efficiency, UNIT_SHARE,
+       or_user (servers->spec.efficiency, transport_origin (t, "server-efficiency")));
+  say (sink, group_name, "latency", paths.server_latency, UNIT_TIME,
+       or_user (servers->spec.latency, transport_origin (t, "server-latency")));
+  if (isfinite (paths.server_sum))
+    say (sink, group_name, "sum-rate", paths.server_sum, UNIT_RATE,
+         or_user (servers->spec.sum_rate, transport_origin (t, "server-sum-rate")));
+}
+
+void
+cluster_values (const Cluster *c, ClusterValue value, gpointer user)
+{
+  const Sink sink = { value, user };
+
+  say_machine (c, &sink);
+  if (c->in_node != NULL)
+    say_transport (c->in_node, "node-transport", c, &sink);
+  say_between (c, &sink);
+  say_servers (c, "nccl", "reduction-server", &c->reducers, &sink);
+  say_servers (c, "parameter-server", "parameter-server", &c->parameter, &sink);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "collective/flow.h"
+
+G_DEFINE_QUARK (collective-error-quark, collective_error)
+
+static const CollectiveAlgorithm *const algorithms[] = {
+  &collective_ring, &collective_hierarchical, &collective_grpc_ring, &collective_reduction_server,
+  &collective_parameter_server, NULL
+};
+
+static const struct { CollectiveOp op; const char *name; } ops[] = {
+  { OP_ALL_REDUCE, "all-reduce" }, { OP_REDUCE_SCATTER, "reduce-scatter" }, { OP_ALL_GATHER, "all-gather" },
+  { OP_BROADCAST, "broadcast" }, { OP_ALL_TO_ALL, "all-to-all" }, { OP_SEND_RECV, "send-recv" },
+};
+
+const CollectiveAlgorithm *const *
+collective_algorithms (void)
+{
+  return algorithms;
+}
+
+static void
+unknown (GError **error, const char *kind, const char *typed, const char *const *names)
+{
+  g_autofree char *message = names_unknown (kind, typed, names);
+
+  g_set_error_literal (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNKNOWN, message);
+}
+
+gboolean
+collective_find (const char *name, const CollectiveAlgorithm **out, GError **error)
+{
+  const char *names[G_N_ELEMENTS (algorithms) + 1] = { "auto" };
+
+  *out = NULL;
+  if (g_str_equal (name, "auto"))
+    return TRUE;
+  for (gsize i = 0; algorithms[i] != NULL; i++)
+    {
+      names[i + 1] = algorithms[i]->name;
+      if (g_str_equal (algorithms[i]->name, name))
+        {
+          *out = algorithms[i];
+          return TRUE;
+        }
+    }
+  unknown (error, "algorithm", name, names);
+  return FALSE;
+}
+
+const char *
+collective_paths (const CollectiveAlgorithm *algorithm)
+{
+  return algorithm != NULL ? algorithm->paths : "nccl";
+}
+
+gboolean
+collective_on_gpu (const CollectiveAlgorithm *algorithm)
+{
+  return algorithm == NULL || algorithm->on_gpu;
+}
+
+const char *
+collective_op_name (CollectiveOp op)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (ops); i++)
+    if (ops[i].op == op)
+      return ops[i].name;
+  g_return_val_if_reached ("?");
+}
+
+gboolean
+collective_op_find (const char *name, CollectiveOp *op, GError **error)
+{
+  const char *names[G_N_ELEMENTS (ops) + 1] = { NULL };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (ops); i++)
+    {
+      names[i] = ops[i].name;
+      if (g_str_equal (ops[i].name, name))
+        {
+          *op = ops[i].op;
+          return TRUE;
+        }
+    }
+  unknown (error, "operation", name, names);
+  return FALSE;
+}
+
+double
+collective_bus_factor (CollectiveOp op, guint64 n_ranks)
+{
+  const double n = (double) n_ranks;
+
+  switch (op)
+    {
+    case OP_ALL_REDUCE:
+      return 2 * (n - 1) / n;
+    case OP_REDUCE_SCATTER:
+    case OP_ALL_GATHER:
+    case OP_ALL_TO_ALL:
+      return (n - 1) / n;
+    default:
+      return 1;
+    }
+}
+
+guint64
+collective_reducers_needed (const RankGroup *group, const Paths *paths)
+{
+  if (paths->server_capacity <= 0)
+    return 0;
+  return path_servers_needed (group->n_nodes, paths->between.links * paths->between.capacity, paths->server_capacity);
+}
+
+static gboolean
+can_do (const CollectiveAlgorithm *algorithm, const CollectiveCall *call, const RankGroup *group, const Paths *paths, GError **error)
+{
+  if ((algorithm->ops & call->op) == 0)
+    {
+      g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED, "the algorithm %s cannot do %s", algorithm->name,
+                   collective_op_name (call->op));
+      return FALSE;
+    }
+  if (group->per_node > 1 && paths->in_node.rate <= 0)
+    {
+      g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
+                   "several ranks a node, but no link between the GPUs of a node is known");
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+flow_of (const CollectiveAlgorithm *algorithm, const CollectiveCall *call, Protocol protocol, const RankGroup *group,
+         const Paths *paths, CollectiveFlow *out, GError **error)
+{
+  CollectiveCall settled = *call;
+
+  settled.algorithm = algorithm;
+  settled.protocol = protocol;
+  if (!algorithm->flow (&settled, group, paths, out, error))
+    return FALSE;
+  out->algorithm = algorithm;
+  return TRUE;
+}
+
+/* Real fabrics' hops are far from NCCL's constants; the least estimate describes
+ * measured curves across nodes as well as its table does. */
+static gboolean
+cheapest (const CollectiveAlgorithm *algorithm, const CollectiveCall *call, const RankGroup *group, const Paths *paths,
+          const Network *network, CollectiveFlow *out, GError **error)
+{
+  static const Protocol order[] = { PROTOCOL_SIMPLE, PROTOCOL_LL128, PROTOCOL_LL };
+  double least = INFINITY;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (order); i++)
+    {
+      CollectiveFlow flow;
+      double seconds;
+
+      if (order[i] == PROTOCOL_LL128 && !paths->ll128)
+        continue;
+      if (!flow_of (algorithm, call, order[i], group, paths, &flow, error))
+        return FALSE;
+      seconds = collective_estimate (&flow, network, call->size);
+      if (i == 0 || seconds < least)
+        {
+          least = seconds;
+          *out = flow;
+        }
+    }
+  return TRUE;
+}
+
+gboolean
+collective_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, const Network *network,
+                 CollectiveFlow *out, GError **error)
+{
+  const CollectiveAlgorithm *algorithm = call->algorithm != NULL ? call->algorithm : &collective_ring;
+  const CollectiveAlgorithm *other = NULL;
+
+  memset (out, 0, sizeof *out);
+  out->cap = INFINITY;
+  out->algorithm = algorithm;
+  out->protocol = call->protocol == PROTOCOL_AUTO ? PROTOCOL_SIMPLE : call->protocol;
+  if (!can_do (algorithm, call, group, paths, error))
+    return FALSE;
+  if (group->n_ranks < 2 || call->size <= 0)
+    return TRUE;
+  if (algorithm->stands_for != NULL)
+    other = algorithm->stands_for (call, group, paths);
+  if (other != NULL)
+    algorithm = other;
+  if (!algorithm->protocols)
+    return flow_of (algorithm, call, PROTOCOL_SIMPLE, group, paths, out, error);
+  if (call->protocol != PROTOCOL_AUTO)
+    return flow_of (algorithm, call, call->protocol, group, paths, out, error);
+  if (group->n_nodes < 2)
+    return flow_of (algorithm, call, nccl_box_protocol (call, group, paths), group, paths, out, error);
+  return cheapest (algorithm, call, group, paths, network, out, error);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+
+#define NETWORK \
+  { .nic_bandwidth = NAN, .latency = NAN, .efficiency = NAN, .node_bandwidth = NAN, .oversubscription = 1, \
+    .nodes_per_leaf = 16, .ecmp_share = 0.85 }
+
+static Cluster *
+make (const char *machine, guint64 nodes, guint64 gpus, const NetworkSpec *network, GError **error)
+{
+  const ClusterSpec spec = { .machine = (char *) machine, .nodes = nodes, .gpus_per_node = gpus };
+  const NetworkSpec standard = NETWORK;
+
+  return cluster_new (&spec, network != NULL ? network : &standard, NULL, NULL, error);
+}
+
+static Paths
+paths_of (const Cluster *c, guint64 per_node, guint64 twins)
+{
+  const RankGroup group = { .n_ranks = cluster_nodes (c) * per_node, .n_nodes = cluster_nodes (c), .per_node = per_node,
+                            .twins_per_node = twins };
+  Paths paths;
+  GError *error = NULL;
+
+  g_assert_true (cluster_paths (c, "nccl", &group, &paths, &error));
+  g_assert_no_error (error);
+  return paths;
+}
+
+/* GPUs, cards and the line of each machine: data of the clouds' own tables. */
+typedef struct { const char *name, *gpu; guint64 gpus, nics; double gbit; } MachineRow;
+static const MachineRow machine_rows[] = {
+  { "n1-highmem-96-8xv100", "V100-SXM2-16GB", 8, 1, 100 },
+  { "n1-standard-32-4xt4", "T4", 4, 1, 50 },
+  { "n1-standard-32-4xv100", "V100-SXM2-16GB", 4, 1, 50 },
+  { "n1-highcpu-16", NULL, 0, 1, 32 },
+  { "a2-highgpu-8g", "A100-SXM-40GB", 8, 1, 100 },
+  { "a2-megagpu-16g", "A100-SXM-40GB", 16, 1, 100 },
+  { "dgx-a100", "A100-SXM-80GB", 8, 8, 1600 },
+  { "generic-1gpu", "V100-SXM2-16GB", 1, 1, 200 },
+};
+
+static void
+test_machines (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (machine_rows); i++)
+    {
+      const MachineRow *row = &machine_rows[i];
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Machine) machine = machine_load (row->name, &error);
+      const MachineInfo *info;
+
+      g_assert_no_error (error);
+      info = machine_info (machine);
+      g_assert_cmpstr (info->name, ==, row->name);
+      g_assert_cmpstr (info->gpu, ==, row->gpu);
+      g_assert_cmpuint (info->gpus, ==, row->gpus);
+      g_assert_cmpuint (info->nics, ==, row->nics);
+      g_assert_cmpfloat_with_epsilon (info->nic_bandwidth * (double) info->nics * 8e-9, row->gbit, 1e-9);
+    }
+}
+
+static void
+test_all_machines_make_clusters (void)
+{
+  g_auto (GStrv) names = part_list ("machine");
+
+  for (guint i = 0; names[i] != NULL; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Machine) machine = machine_load (names[i], &error);
+      g_autoptr (Cluster) c = NULL;
+
+      g_assert_no_error (error);
+      if (machine_info (machine)->gpus == 0)
+        continue;
+      c = make (names[i], 3, 0, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_cmpfloat (paths_of (c, cluster_gpus_per_node (c), 1).between.rate, >, 0);
+    }
+}
+
+static void
+test_rails (void)
+{
+  g_autoptr (Cluster) dgx = make ("dgx-a100", 2, 0, NULL, NULL), one = make ("n1-highmem-96-8xv100", 2, 0, NULL, NULL);
+  const Paths all = paths_of (dgx, 8, 1), rail = paths_of (dgx, 1, 1), twins = paths_of (dgx, 1, 8);
+
+  g_assert_cmpfloat_with_epsilon (all.between.links, 8, 1e-12);
+  g_assert_cmpfloat_with_epsilon (all.between.rate, 0.95 * 8 * 25e9, 1);
+  g_assert_cmpfloat_with_epsilon (rail.between.links, 1, 1e-12);
+  g_assert_cmpfloat_with_epsilon (twins.between.links, 8, 1e-12);
+  /* one NIC for all: half of TCP's line with 8 GPUs behind it, nearly all with one */
+  g_assert_cmpfloat_with_epsilon (paths_of (one, 8, 1).between.rate, 0.56 * 12.5e9, 1);
+  g_assert_cmpfloat_with_epsilon (paths_of (one, 1, 1).between.rate, 0.95 * 12.5e9, 1);
+  g_assert_cmpfloat_with_epsilon (paths_of (one, 1, 8).between.rate, 0.56 * 12.5e9, 1);
+}
+
+static void
+test_in_node (void)
+{
+  g_autoptr (Cluster) v100 = make ("n1-highmem-96-8xv100", 1, 0, NULL, NULL), t4 = make ("n1-standard-32-4xt4", 1, 0, NULL, NULL);
+  const Paths mesh = paths_of (v100, 8, 1), host = paths_of (t4, 4, 1);
+
+  /* nominal 6 NVLinks of 25 GB/s; nccl-tests fit of this mesh: 150 GB/s before slot and fill */
+  g_assert_cmpfloat_with_epsilon (mesh.in_node.capacity, 150e9, 1);
+  g_assert_cmpfloat_with_epsilon (mesh.in_node.rate, 147e9, 5e9);
+  g_assert_true (mesh.ll128);
+  g_assert_cmpfloat_with_epsilon (host.in_node.rate, 6.4e9, 0.3e9);
+  g_assert_false (host.ll128);
+  /* NCCL on Volta: LL at most 39 GB/s in one node */
+  g_assert_cmpfloat_with_epsilon (mesh.nccl.rate[PROTOCOL_LL], 39e9, 1);
+}
+
+static void
+test_overrides (void)
+{
+  NetworkSpec network = NETWORK;
+  g_autoptr (Cluster) c = NULL;
+  Paths paths;
+
+  network.transport = (char *) "plain";
+  network.latency = 7e-6;
+  network.nic_bandwidth = 3.1e9;
+  network.efficiency = 0.83;
+  network.node_bandwidth = 30e9;
+  c = make ("n1-highmem-96-8xv100", 5, 4, &network, NULL);
+  paths = paths_of (c, 4, 1);
+  g_assert_cmpuint (cluster_gpus_per_node (c), ==, 4);
+  for (int p = 0; p < N_PROTOCOLS; p++)
+    g_assert_cmpfloat_with_epsilon (paths.between.hop[p], 7e-6, 1e-15);
+  g_assert_cmpfloat_with_epsilon (paths.between.rate, 0.83 * 3.1e9, 1);
+  g_assert_cmpfloat_with_epsilon (paths.launch[PROTOCOL_SIMPLE], 0, 1e-15);
+  g_assert_cmpfloat (paths.in_node.rate, <, 40e9);
+}
+
+static void
+test_fat_tree (void)
+{
+  NetworkSpec network = NETWORK;
+  g_autoptr (Cluster) c = NULL;
+  const LinkClass *leaf;
+
+  network.topology = TOPOLOGY_FAT_TREE;
+  network.nodes_per_leaf = 4;
+  network.oversubscription = 3;
+  network.ecmp_share = 0.5;
+  c = make ("dgx-a100", 9, 0, &network, NULL);
+  leaf = network_link (cluster_network (c), paths_of (c, 8, 1).leaf_up);
+  g_assert_cmpstr (leaf->name, ==, "leaf-up");
+  g_assert_cmpuint (leaf->multiplicity, ==, 3);
+  g_assert_cmpfloat_with_epsilon (leaf->capacity, 4 * 200e9 / 3 * 0.5, 1);
+}
+
+static void
+test_servers (void)
+{
+  const ClusterSpec workers = { .machine = (char *) "n1-highmem-96-8xv100", .nodes = 5 };
+  const NetworkSpec network = NETWORK;
+  ServerSpec reducers = { .machine = (char *) "n1-highcpu-16", .count = 8, .efficiency = NAN, .latency = NAN, .sum_rate = NAN };
+  g_autoptr (Cluster) small = cluster_new (&workers, &network, &reducers, NULL, NULL);
+  g_autofree char *warning = cluster_warning (small), *none = NULL;
+  g_autoptr (Cluster) matched = NULL;
+  const Paths paths = paths_of (small, 8, 1);
+
+  g_assert_cmpuint (paths.servers, ==, 8);
+  g_assert_cmpfloat_with_epsilon (paths.server_capacity, 4e9, 1);
+  g_assert_cmpfloat_with_epsilon (paths.server_efficiency, 0.56, 1e-12);   /* TCP's, below 0.72 */
+  g_assert_cmpfloat_with_epsilon (paths.server_sum, 10e9, 1);              /* 16 vCPU */
+  g_assert_nonnull (strstr (warning, "16 would match"));
+  /* 5 x 25.5185 + 8 x 0.5668 */
+  g_assert_cmpfloat_with_epsilon (cluster_price_per_hour (small), 132.1269, 1e-9);
+  reducers.count = 16;
+  matched = cluster_new (&workers, &network, &reducers, NULL, NULL);
+  none = cluster_warning (matched);
+  g_assert_null (none);
+}
+
+typedef struct { const char *name; ClusterSpec cluster; const char *transport, *node_transport, *server; guint64 servers; gboolean colocated;
+                 const char *message; } BadRow;
+static const BadRow bad_rows[] = {
+  { "machine", { .machine = (char *) "n1-highmem-96-8xv10", .nodes = 5 }, .message = "[cluster] machine: * did you mean 'n1-highmem-96-8xv100'*" },
+  { "machine-missing", { .nodes = 5 }, .message = "[cluster] machine: *" },
+  { "worker-without-gpu", { .machine = (char *) "n1-highcpu-16", .nodes = 5 }, .message = "[cluster] machine: *has no GPU*" },
+  { "nodes", { .machine = (char *) "dgx-a100", .nodes = 1000000000000 }, .message = "[cluster] nodes: 1000000000000 *" },
+  { "no-nodes", { .machine = (char *) "dgx-a100" }, .message = "[cluster] nodes: 0 *" },
+  { "gpus-per-node", { .machine = (char *) "dgx-a100", .nodes = 5, .gpus_per_node = 9 }, .message = "[cluster] gpus-per-node: 9 *has 8 GPUs*" },
+  { "gpu", { .machine = (char *) "dgx-a100", .nodes = 5, .gpu = (char *) "V100-SXM2-16G" }, .message = "[cluster] gpu: * did you mean *V100*" },
+  { "gpu-without-nvlink", { .machine = (char *) "dgx-a100", .nodes = 5, .gpu = (char *) "T4" }, .message = "[cluster] gpu: 'T4' has no NVLink*" },
+  { "transport", { .machine = (char *) "dgx-a100", .nodes = 5 }, .transport = "tpc", .message = "[network] transport: *" },
+  { "transport-place", { .machine = (char *) "dgx-a100", .nodes = 5 }, .transport = "nvlink", .message = "[network] transport: *inside a node*" },
+  { "node-transport", { .machine = (char *) "n1-standard-32-4xt4", .nodes = 5 }, .node_transport = "nvlink", .message = "[network] node-transport: *needs NVLink*" },
+  { "reducers-with-gpus", { .machine = (char *) "dgx-a100", .nodes = 5 }, .server = "a2-highgpu-8g", .servers = 3, .message = "[reduction-server] machine: *has 8 GPUs*" },
+  { "too-many-on-workers", { .machine = (char *) "dgx-a100", .nodes = 5 }, .servers = 6, .colocated = TRUE, .message = "[reduction-server] count: 6 *5 nodes*" },
+};
+
+static void
+test_bad (gconstpointer data)
+{
+  const BadRow *row = data;
+  NetworkSpec network = NETWORK;
+  const ServerSpec servers = { .machine = (char *) row->server, .count = row->servers, .colocated = row->colocated };
+  g_autoptr (GError) error = NULL;
+
+  network.transport = (char *) row->transport;
+  network.node_transport = (char *) row->node_transport;
+  g_assert_null (cluster_new (&row->cluster, &network, &servers, NULL, &error));
+  g_assert_error (error, KEYS_ERROR, KEYS_ERROR_VALUE);
+  g_test_message ("%s", error->message);
+  g_assert_true (g_pattern_match_simple (row->message, error->message));
+  g_assert_null (strchr (error->message, '\n'));
+}
+
+static void
+count_value (gpointer user, const char *group, const char *key, const char *text, const Origin *origin)
+{
+  guint *n = user;
+
+  g_assert_true (*group != '\0' && *key != '\0' && *text != '\0' && origin->text != NULL && *origin->text != '\0');
+  (*n)++;
+}
+
+static void
+test_values (void)
+{
+  g_autoptr (Cluster) c = make ("n1-highmem-96-8xv100", 5, 0, NULL, NULL);
+  guint n = 0;
+
+  cluster_values (c, count_value, &n);
+  g_assert_cmpuint (n, >, 15);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/cluster/machines", test_machines);
+  g_test_add_func ("/cluster/all-machines-make-clusters", test_all_machines_make_clusters);
+  g_test_add_func ("/cluster/rails", test_rails);
+  g_test_add_func ("/cluster/in-node", test_in_node);
+  g_test_add_func ("/cluster/overrides", test_overrides);
+  g_test_add_func ("/cluster/fat-tree", test_fat_tree);
+  g_test_add_func ("/cluster/servers", test_servers);
+  g_test_add_func ("/cluster/values", test_values);
+  for (gsize i = 0; i < G_N_ELEMENTS (bad_rows); i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/cluster/bad/%s", bad_rows[i].name);
+
+      g_test_add_data_func (path, &bad_rows[i], test_bad);
+    }
+  return g_test_run ();
+}
