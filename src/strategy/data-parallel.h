@@ -24,3 +24,5 @@ gboolean data_parallel_build  (const StepInput *in, const DataParallel *policy, 
 void     data_parallel_memory (const StepInput *in, double group_bytes, MemoryUse *out);
 /* s of each layer's forward kernel at the batch of one micro-step; caller frees. */
 double  *data_parallel_forward (const StepInput *in);
+/* What the policy settles where the scenario says nothing. */
+void     data_parallel_values (const StepInput *in, const DataParallel *policy, ClusterValue value, gpointer user);

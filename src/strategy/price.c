@@ -5,7 +5,6 @@ gboolean
 price_call (const Cluster *cluster, const CollectiveCall *call, RankGroup *group,
             CollectiveFlow *out, gboolean *on_gpu, GError **error)
 {
-  const char *carrier = call->algorithm != NULL ? call->algorithm->paths : NULL;
   Paths paths;
 
   *group = (RankGroup) {
@@ -14,7 +13,7 @@ price_call (const Cluster *cluster, const CollectiveCall *call, RankGroup *group
     .per_node = cluster_gpus_per_node (cluster),
     .twins_per_node = 1,
   };
-  *on_gpu = carrier == NULL;
-  return cluster_paths (cluster, carrier != NULL ? carrier : "nccl", group, &paths, error)
+  *on_gpu = collective_on_gpu (call->algorithm);
+  return cluster_paths (cluster, collective_paths (call->algorithm), group, &paths, error)
          && collective_flow (call, group, &paths, cluster_network (cluster), out, error);
 }

@@ -7,11 +7,11 @@
  * torch/nn/parallel/distributed.py bucket_cap_mb, both in MiB. */
 static const double default_bucket = 25.0 * 1024 * 1024, default_first_bucket = 1024 * 1024;
 
+static const DataParallel single = { .host = HOST_EAGER };
+
 static gboolean
 single_build (const StepInput *in, StepGraph *graph, GError **error)
 {
-  const DataParallel single = { .host = HOST_EAGER };
-
   return data_parallel_build (in, &single, graph, error);
 }
 
@@ -36,20 +36,41 @@ ddp_buckets (const StepInput *in)
 
 /* 1.9 ms a step (1.9 to 3.9 by the tables left out): fitted over published DDP
  * tables, a tenth of it when the step is a CUDA graph; 60 us a bucket: assumed. */
-static gboolean
-ddp_build (const StepInput *in, StepGraph *graph, GError **error)
+static DataParallel
+ddp_policy (const StepInput *in)
 {
-  g_autoptr (GArray) buckets = ddp_buckets (in);
-  const DataParallel ddp = {
+  return (DataParallel) {
     .host = HOST_EAGER,
     .fixed = in->spec->host == HOST_CUDA_GRAPH ? 0.19e-3 : 1.9e-3,
     .launch = 60e-6,
     .buffers = in->spec->broadcast_buffers,
     .view = in->spec->bucket_view && in->spec->compression == COMPRESSION_NONE,
-    .groups = buckets,
+    .groups = ddp_buckets (in),
   };
+}
+
+static gboolean
+ddp_build (const StepInput *in, StepGraph *graph, GError **error)
+{
+  const DataParallel ddp = ddp_policy (in);
+  g_autoptr (GArray) buckets = ddp.groups;
 
   return data_parallel_build (in, &ddp, graph, error);
+}
+
+static void
+ddp_values (const StepInput *in, ClusterValue value, gpointer user)
+{
+  const DataParallel ddp = ddp_policy (in);
+  g_autoptr (GArray) buckets = ddp.groups;
+
+  data_parallel_values (in, &ddp, value, user);
+}
+
+static void
+single_values (const StepInput *in, ClusterValue value, gpointer user)
+{
+  data_parallel_values (in, &single, value, user);
 }
 
 /* Buckets hold the gradients a second time unless these are views into them. */
@@ -67,6 +88,7 @@ const Strategy strategy_single = {
   .max_gpus = 1,
   .build = single_build,
   .memory = single_memory,
+  .values = single_values,
 };
 
 const Strategy strategy_ddp = {
@@ -74,4 +96,5 @@ const Strategy strategy_ddp = {
   .summary = "PyTorch DistributedDataParallel: a process a GPU, buckets in ready order, overlap with backward",
   .build = ddp_build,
   .memory = ddp_memory,
+  .values = ddp_values,
 };

@@ -2,9 +2,7 @@
 #include "strategy/strategy.h"
 #include "base/names.h"
 #include "strategy/pytorch.h"
-#include "strategy/software.h"
 #include "strategy/tensorflow.h"
-#include <math.h>
 
 G_DEFINE_QUARK (strategy-error-quark, strategy_error)
 
@@ -64,4 +62,10 @@ strategy_build (const Strategy *strategy, const StepInput *in, StepGraph *graph,
       return FALSE;
     }
   return strategy->build (in, graph, error);
+}
+
+void
+strategy_values (const Strategy *strategy, const StepInput *in, ClusterValue value, gpointer user)
+{
+  strategy->values (in, value, user);
 }

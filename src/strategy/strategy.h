@@ -33,6 +33,7 @@ typedef struct
   guint64     max_nodes;         /* 0: any number */
   gboolean (*build)  (const StepInput *in, StepGraph *graph, GError **error);
   void     (*memory) (const StepInput *in, MemoryUse *out);
+  void     (*values) (const StepInput *in, ClusterValue value, gpointer user);
 } Strategy;
 
 #define STRATEGY_ERROR (strategy_error_quark ())

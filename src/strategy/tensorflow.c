@@ -6,11 +6,16 @@
  * into packs and reduced pack by pack (tensorflow/python/distribute/
  * cross_device_ops.py, cross_device_utils.py).  With the default of one pack
  * nothing overlaps with the backward pass.  3 ms a step: assumed, of the size
- * that published TensorFlow 1 and 2 tables leave over. */
+ * that published TensorFlow 1 and 2 tables leave over.
+ *
+ * Between workers AUTO resolves to the ring over gRPC even on GPUs: the runtime
+ * takes NCCL only when asked (collective_param_resolver_local.cc,
+ * AssignCollectiveType). */
 static DataParallel
-policy (const StepInput *in)
+policy (const StepInput *in, gboolean several_workers)
 {
   return (DataParallel) {
+    .algorithm = several_workers && in->spec->communication != COMMUNICATION_NCCL ? "grpc-ring" : NULL,
     .one_process = TRUE,
     .host = HOST_GRAPH,
     .fixed = 3e-3,
@@ -23,22 +28,18 @@ policy (const StepInput *in)
 static gboolean
 mirrored_build (const StepInput *in, StepGraph *graph, GError **error)
 {
-  DataParallel mirrored = policy (in);
+  const DataParallel mirrored = policy (in, FALSE);
   g_autoptr (GArray) groups = mirrored.groups;
 
   return data_parallel_build (in, &mirrored, graph, error);
 }
 
-/* AUTO resolves to the ring over gRPC even on GPUs: the runtime takes NCCL only
- * when asked (collective_param_resolver_local.cc, AssignCollectiveType). */
 static gboolean
 multi_worker_build (const StepInput *in, StepGraph *graph, GError **error)
 {
-  DataParallel mirrored = policy (in);
+  const DataParallel mirrored = policy (in, TRUE);
   g_autoptr (GArray) groups = mirrored.groups;
 
-  if (in->spec->communication != COMMUNICATION_NCCL)
-    mirrored.algorithm = "grpc-ring";
   return data_parallel_build (in, &mirrored, graph, error);
 }
 
@@ -52,12 +53,31 @@ mirrored_memory (const StepInput *in, MemoryUse *out)
   data_parallel_memory (in, alone ? 0 : in->workload->params * wire, out);
 }
 
+static void
+mirrored_values (const StepInput *in, ClusterValue value, gpointer user)
+{
+  const DataParallel mirrored = policy (in, FALSE);
+  g_autoptr (GArray) groups = mirrored.groups;
+
+  data_parallel_values (in, &mirrored, value, user);
+}
+
+static void
+multi_worker_values (const StepInput *in, ClusterValue value, gpointer user)
+{
+  const DataParallel mirrored = policy (in, TRUE);
+  g_autoptr (GArray) groups = mirrored.groups;
+
+  data_parallel_values (in, &mirrored, value, user);
+}
+
 const Strategy strategy_mirrored = {
   .name = "mirrored",
   .summary = "TensorFlow MirroredStrategy: one process drives the GPUs of one node, one NCCL all-reduce after backward",
   .max_nodes = 1,
   .build = mirrored_build,
   .memory = mirrored_memory,
+  .values = mirrored_values,
 };
 
 const Strategy strategy_multi_worker_mirrored = {
@@ -65,4 +85,5 @@ const Strategy strategy_multi_worker_mirrored = {
   .summary = "TensorFlow MultiWorkerMirroredStrategy: a process a node; communication auto is the gRPC ring",
   .build = multi_worker_build,
   .memory = mirrored_memory,
+  .values = multi_worker_values,
 };
