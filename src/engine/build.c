@@ -84,7 +84,7 @@ add_activity (Engine *e, double amount, uint32_t owner)
   const Id id = ARRAY_ADD (&e->activity);
 
   if (!(amount >= 0))
-    engine_fail (e, ENGINE_ERROR_AMOUNT, "an activity cannot have %g units to do", amount);
+    engine_fail_number (e, "an activity cannot have %s units to do", amount);
   e->activity.at[id] = (Activity) { .left = amount, .since = TICK_NEVER, .owner = owner };
   return id;
 }

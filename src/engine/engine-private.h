@@ -63,6 +63,7 @@ struct Engine
 Id   engine_array_add (gpointer *at, uint32_t *n, uint32_t *room, gsize size);
 
 void engine_fail      (Engine *e, EngineError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void engine_fail_number (Engine *e, const char *format, double number) G_GNUC_PRINTF (2, 0);   /* one %s */
 void engine_describe  (const Engine *e, Id task, GString *out);
 void engine_deadlock  (Engine *e);   /* sets the error */
 void engine_note_last (Engine *e, Id task, Id before);   /* `before` ended now and held `task` up */

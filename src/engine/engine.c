@@ -63,6 +63,15 @@ engine_fail (Engine *e, EngineError code, const char *format, ...)
   va_end (arguments);
 }
 
+void
+engine_fail_number (Engine *e, const char *format, double number)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *message = g_strdup_printf (format, g_ascii_formatd (text, sizeof text, "%.9g", number));
+
+  engine_fail (e, ENGINE_ERROR_AMOUNT, "%s", message);
+}
+
 Tick
 engine_now (const Engine *e)
 {
@@ -73,6 +82,12 @@ uint64_t
 engine_events (const Engine *e)
 {
   return e->events;
+}
+
+gsize
+engine_event_bytes (const Engine *e)
+{
+  return radix_heap_bytes (&e->heap);
 }
 
 static inline void
@@ -159,7 +174,7 @@ engine_set_rate (Engine *e, Id activity, double rate)
     return;
   if (G_UNLIKELY (!(rate >= 0)))
     {
-      engine_fail (e, ENGINE_ERROR_AMOUNT, "an activity cannot run at %g units a tick", rate);
+      engine_fail_number (e, "an activity cannot run at %s units a tick", rate);
       return;
     }
   /* Its event stands already, and stays right to the last bit. */

@@ -80,6 +80,7 @@ void engine_edge       (Engine *e, Id before, Id after);
 gboolean engine_run  (Engine *e, GError **error);
 Tick     engine_now  (const Engine *e);
 uint64_t engine_events (const Engine *e);   /* events popped so far */
+gsize    engine_event_bytes (const Engine *e);   /* memory held for pending events */
 
 /* Activities: `amount` units left; 0 units a tick until a rate is set. */
 Id     engine_activity  (Engine *e, double amount, Id meeting);
