@@ -79,7 +79,7 @@ range_text (double low, double high, char *(*form) (double))
 static char *
 gigabytes (double rate)
 {
-  return text_number (rate / 1e9);
+  return text_fixed (rate / 1e9, 2);
 }
 
 static void

@@ -69,8 +69,8 @@ void
 compare_table (GString *out, const Scenario *const *scenarios, const Comparison *comparison, gboolean colour)
 {
   g_autofree guint *order = ranked_order (comparison);
-  g_autoptr (TextTable) table = text_table_new (">rank|<scenario|>GPUs|>global batch|>step ms|>samples/s|>of the first"
-                                                "|>GPU idle|<largest loss|>USD/M samples|<fits");
+  g_autoptr (TextTable) table = text_table_new (">rank|<scenario|>GPUs|>batch|>step ms|>samples/s|>of the first"
+                                                "|>idle|<largest loss|>USD/M samples|<fits");
 
   (void) scenarios;
   if (comparison->n == 0)

@@ -16,6 +16,24 @@ report_heading (GString *out, const char *text, gboolean colour)
   g_string_append_printf (out, "%s%s%s\n", colour ? "\033[1m" : "", clean, colour ? "\033[0m" : "");
 }
 
+/* The question alone: its lines joined, up to an empty one or the word where the expected results are. */
+static char *
+question_text (const char *question)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_auto (GStrv) lines = g_strsplit (question, "\n", -1);
+
+  for (gsize i = 0; lines[i] != NULL; i++)
+    {
+      const char *line = g_strstrip (lines[i]);
+
+      if (g_str_has_prefix (line, "Expected:") || (line[0] == '\0' && text->len > 0))
+        break;
+      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "", line);
+    }
+  return g_strdup (text->str);
+}
+
 static void
 append_headline (GString *out, const Result *result, gboolean colour)
 {
@@ -24,10 +42,11 @@ append_headline (GString *out, const Result *result, gboolean colour)
                                            result->precision, result->strategy, gpus, result->machine);
 
   report_heading (out, line, colour);
-  if (result->question != NULL && result->question[0] != '\0')
+  g_autofree char *question = question_text (result->question != NULL ? result->question : "");
+  if (question[0] != '\0')
     {
       g_string_append (out, "  ");
-      text_wrap (out, result->question, 2, WIDTH - 2);
+      text_wrap (out, question, 2, WIDTH - 2);
     }
   g_string_append_c (out, '\n');
 }
@@ -67,9 +86,9 @@ append_throughput (GString *out, const Result *result)
   if (isfinite (result->scaling_efficiency))
     {
       g_autofree char *share = text_percent (result->scaling_efficiency, 1);
-      g_string_append_printf (out, LABEL "%s of %" G_GUINT64_FORMAT " x one GPU's share", "efficiency", share, result->gpus);
+      g_string_append_printf (out, LABEL "%s", "efficiency", share);
       if (result->efficiency_baseline != NULL)
-        g_string_append_printf (out, ", against %s", result->efficiency_baseline);
+        g_string_append_printf (out, " per GPU against %s", result->efficiency_baseline);
       if (isfinite (result->one_gpu_throughput))
         {
           g_autofree char *one = text_number (result->one_gpu_throughput);
@@ -152,7 +171,7 @@ append_ledger (GString *out, const Result *result, gboolean colour)
       text_table_add (table, cause_titles[cause]);
       text_table_take (table, text_ms (seconds, result->step_time));
       text_table_take (table, text_percent (seconds / result->step_time, 1));
-      text_table_take (table, cause == loss ? g_strconcat (bar, " <", NULL) : g_strdup (bar));
+      text_table_take (table, cause == loss ? g_strconcat (bar, " <- largest loss", NULL) : g_strdup (bar));
     }
   text_table_add (table, "step");
   text_table_take (table, text_ms (sum, result->step_time));

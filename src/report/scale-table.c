@@ -50,9 +50,9 @@ static TextTable *
 scale_columns (const ScaleStudy *study)
 {
   static const struct { const char *title; gboolean right; } columns[] = {
-    { "nodes", TRUE }, { "GPUs", TRUE }, { "global batch", TRUE }, { "batch/GPU", TRUE }, { "step ms", TRUE },
-    { "5 to 95 %", TRUE }, { "measured ms", TRUE }, { "error", TRUE }, { "samples/s", TRUE }, { "per GPU", TRUE },
-    { "efficiency", TRUE }, { "gain", TRUE }, { "GPU idle", TRUE }, { "largest loss", FALSE }, { "fits", FALSE },
+    { "nodes", TRUE }, { "GPUs", TRUE }, { "batch", TRUE }, { "batch/GPU", TRUE }, { "step ms", TRUE },
+    { "5 to 95 %", TRUE }, { "measured", TRUE }, { "error", TRUE }, { "samples/s", TRUE }, { "per GPU", TRUE },
+    { "efficiency", TRUE }, { "gain", TRUE }, { "idle", TRUE }, { "largest loss", FALSE }, { "fits", FALSE },
   };
   TextTable *table = text_table_new ("");
   const Curve *first = study->n_curves > 0 ? &study->curves[0] : NULL;

@@ -22,18 +22,29 @@ static const char idle_marks[N_CAUSES] = {
 static const struct { char mark; const char *meaning; } legend[] = {
   { '#', "computes" }, { '%', "computes, slowed by a collective" }, { '@', "optimizer" }, { '+', "other work" },
   { COMM_MARK, "communicates" }, { 'H', "host issues" }, { 'I', "reads input" }, { 'B', "other stage's work" },
-  { 'W', "slower rank's work" }, { '.', "idle: exposed communication" }, { 'h', "idle: host" }, { 'b', "idle: pipeline bubble" },
+  { 'W', "slower rank's work" }, { '.', "idle while bytes travel" }, { 'h', "idle: host" }, { 'b', "idle: pipeline bubble" },
   { 'w', "idle: waits for a slower rank" }, { 'i', "idle: waits for input" },
 };
+
+static gboolean
+lane_communicates (const Lane *lane)
+{
+  return lane->name != NULL && strstr (lane->name, "comm") != NULL;
+}
+
+static gboolean
+lane_computes (const Lane *lane)
+{
+  return lane->name != NULL && strstr (lane->name, "GPU") != NULL;
+}
 
 static char
 span_mark (const Lane *lane, const Span *span)
 {
-  const gboolean comm = lane->name != NULL && strstr (lane->name, "comm") != NULL;
 
   if ((guint) span->cause >= N_CAUSES)
     return ' ';
-  if (comm)
+  if (lane_communicates (lane))
     return span->busy ? COMM_MARK : span->cause == CAUSE_EXPOSED_COMM ? ' ' : idle_marks[span->cause];
   return span->busy ? busy_marks[span->cause] : idle_marks[span->cause];
 }
@@ -151,11 +162,26 @@ append_legend (GString *out, const GString *used)
     text_wrap (out, line->str, 0, 100);
 }
 
+/* Where a GPU does nothing while bytes travel, it shows. */
+static void
+mark_idle (const Result *result, char *const *texts, char *gpu)
+{
+  for (guint i = 0; i < result->n_lanes; i++)
+    {
+      for (gsize k = 0; gpu[k] != '\0'; k++)
+        {
+          if (gpu[k] == ' ' && texts[i][k] == COMM_MARK)
+            gpu[k] = idle_marks[CAUSE_EXPOSED_COMM];
+        }
+    }
+}
+
 void
 report_timeline (GString *out, const Result *result, guint width)
 {
   const guint n = width > LABEL_WIDTH + LEAST_COLUMNS ? width - LABEL_WIDTH : LEAST_COLUMNS;
   g_autoptr (GString) used = g_string_new (NULL);
+  g_auto (GStrv) texts = NULL;
 
   if (result->n_lanes == 0 || !(result->step_time > 0) || !isfinite (result->step_time))
     {
@@ -163,13 +189,17 @@ report_timeline (GString *out, const Result *result, guint width)
       return;
     }
   append_axis (out, result->step_time, n);
+  texts = g_new0 (char *, result->n_lanes + 1);
+  for (guint i = 0; i < result->n_lanes; i++)
+    texts[i] = lane_text (&result->lanes[i], result->step_time, n);
   for (guint i = 0; i < result->n_lanes; i++)
     {
       g_autofree char *label = text_clean (result->lanes[i].name);
-      g_autofree char *text = lane_text (&result->lanes[i], result->step_time, n);
 
-      g_string_append (used, text);
-      append_trimmed (out, label, text);
+      if (lane_computes (&result->lanes[i]))
+        mark_idle (result, texts, texts[i]);
+      g_string_append (used, texts[i]);
+      append_trimmed (out, label, texts[i]);
     }
   append_legend (out, used);
 }

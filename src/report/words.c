@@ -26,6 +26,12 @@ words_largest_loss (const Result *result)
   return largest;
 }
 
+/* Short, for a cell. */
+static const char *const loss_words[N_CAUSES] = {
+  [CAUSE_HOST] = "host", [CAUSE_EXPOSED_COMM] = "exposed comm", [CAUSE_BUBBLE] = "bubble", [CAUSE_WAIT] = "wait",
+  [CAUSE_INPUT] = "input", [CAUSE_OTHER] = "other",
+};
+
 char *
 words_loss (const Result *result)
 {
@@ -33,8 +39,8 @@ words_loss (const Result *result)
 
   if (loss == N_CAUSES)
     return g_strdup ("none");
-  g_autofree char *share = text_percent (result->ledger[loss] / result->step_time, 1);
-  return g_strconcat (cause_titles[loss], " ", share, NULL);
+  g_autofree char *share = text_percent (result->ledger[loss] / result->step_time, 0);
+  return g_strconcat (loss_words[loss], " ", share, NULL);
 }
 
 const NamedTime *

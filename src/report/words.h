@@ -8,7 +8,7 @@
 gboolean cause_is_loss     (Cause cause);
 /* The largest of them; N_CAUSES: none above half a percent of the step. */
 Cause    words_largest_loss (const Result *result);
-/* "exposed communication 54.1 %", or "none".  Caller frees. */
+/* "exposed comm 54 %", or "none".  Caller frees. */
 char    *words_loss        (const Result *result);
 /* The largest loss in one sentence, with what bounds it.  Caller frees. */
 char    *words_why         (const Result *result);
