@@ -335,7 +335,7 @@ test_load (void)
   g_assert_cmpint (truncate (huge, 1000000000), ==, 0);
   g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
   g_assert_true (g_file_set_contents (fine, "[cluster]\nmachine = x\n", -1, NULL));
-  assert_refused (huge, "huge.ini: too large; at most 1.0");
+  assert_refused (huge, "huge.ini: too large; at most 1024 KiB are read");
   assert_refused (fifo, "is a pipe or device; give a regular file, or '-' for standard input");
   assert_refused (folder, "is a directory; a file is needed");
   assert_refused ("/dev/zero", "is a pipe or device");

@@ -150,6 +150,20 @@ line_length (const char *text, gsize left)
   return n < left ? n + 1 : n;
 }
 
+/* In pieces: libcsv does not stop in the middle of one when a field is refused. */
+static void
+feed (Reader *reader, struct csv_parser *parser, const char *text, gsize length)
+{
+  for (gsize at = 0; at < length && !reader->failed; at += CSV_MAX_FIELD)
+    {
+      const gsize n = MIN (length - at, CSV_MAX_FIELD);
+
+      if (csv_parse (parser, text + at, n, on_field, on_row, reader) != n)
+        fail (reader, CSV_ERROR_SYNTAX, "bad quotes; a field with '\"' or ',' stands in double quotes, "
+              "and \"\" is one quote in it");
+    }
+}
+
 /* Line by line into libcsv, so that a row has its line number. */
 static void
 read_rows (Reader *reader, struct csv_parser *parser, const char *text, gsize length)
@@ -168,9 +182,7 @@ read_rows (Reader *reader, struct csv_parser *parser, const char *text, gsize le
       if (!inside)
         reader->line = line;
       if (reader->has_header || inside || blanks >= n || text[at + blanks] != '#')
-        if (csv_parse (parser, text + at, n, on_field, on_row, reader) != n)
-          fail (reader, CSV_ERROR_SYNTAX, "bad quotes; a field with '\"' or ',' stands in double quotes, "
-                "and \"\" is one quote in it");
+        feed (reader, parser, text + at, n);
       inside = parser->quoted != 0 && parser->pstate != 0;
       at += n;
     }
@@ -185,8 +197,8 @@ check_bytes (Reader *reader, const char *text, gsize length)
 
   if (length > CSV_MAX_BYTES)
     {
-      g_set_error (reader->error, CSV_ERROR, CSV_ERROR_READ, "%s: too large; at most %u MiB are read",
-                   reader->table->name, CSV_MAX_BYTES >> 20);
+      g_set_error (reader->error, CSV_ERROR, CSV_ERROR_READ, "%s: too large; at most %u KiB are read",
+                   reader->table->name, CSV_MAX_BYTES >> 10);
       reader->failed = TRUE;
     }
   else if (bad != NULL || !g_utf8_validate (text, (gssize) length, &bad))

@@ -43,9 +43,7 @@ open_input (const char *path)
 static char *
 too_large (gsize limit)
 {
-  g_autofree char *most = g_format_size_full (limit, G_FORMAT_SIZE_IEC_UNITS);
-
-  return g_strdup_printf ("too large; at most %s are read", most);
+  return g_strdup_printf ("too large; at most %" G_GSIZE_FORMAT " KiB are read", limit >> 10);
 }
 
 static char *
