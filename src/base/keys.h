@@ -49,7 +49,7 @@ GQuark keys_error_quark (void);
 
 typedef struct KeyFile KeyFile;
 
-/* "-": standard input.  Refuses directories, more than KEYS_MAX_BYTES (without
+/* "-": standard input.  Refuses directories, pipes and devices, more than KEYS_MAX_BYTES (without
  * reading the rest), NUL and other control bytes, text that is not UTF-8, a
  * group or key given twice (naming the first line), a '#' behind a value, an
  * empty file.  Trailing blanks and CR LF are trimmed.  Every message is
@@ -59,7 +59,8 @@ KeyFile    *key_file_parse  (const char *name, const char *text, gsize length, G
 void        key_file_free   (KeyFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (KeyFile, key_file_free)
 const char *key_file_name   (const KeyFile *file);
-/* The comment lines before the first group, '#' and one blank taken off.  Borrowed. */
+/* The comment lines before the first group, '#' and one blank taken off, the
+ * licence line left out.  Borrowed. */
 const char *key_file_preamble (const KeyFile *file);
 
 /* "group.key=value" of the command line; beats the file.  Where it came from
@@ -77,13 +78,14 @@ gboolean    key_file_read   (const KeyFile *file, const KeyGroup *group, gpointe
 void        keys_clear      (const Key *keys, gpointer out);
 
 gboolean    key_file_has_group (const KeyFile *file, const char *group);
-/* Text of one value or NULL: borrowed. */
+/* Text of one value or NULL: as typed, borrowed until key_file_set. */
 const char *key_file_get    (const KeyFile *file, const char *group, const char *key);
 /* Names of a group's keys in the order of the file; caller frees with g_strfreev. */
 char      **key_file_keys   (const KeyFile *file, const char *group);
 /* "a.ini:14", "--set", or "default".  Caller frees. */
 char       *key_file_where  (const KeyFile *file, const char *group, const char *key);
-/* An error at one value, in the form above: "WHERE: [group] key: MESSAGE". */
+/* An error at one value, in the form above: "WHERE: [group] key: MESSAGE"; of a
+ * key that is not given, at the head of its group.  Group or key may be NULL. */
 void        key_file_error  (const KeyFile *file, const char *group, const char *key,
                              GError **error, const char *format, ...) G_GNUC_PRINTF (5, 6);
 
