@@ -188,7 +188,7 @@ static const BadRow bad_rows[] = {
   { "nodes", { .machine = (char *) "dgx-a100", .nodes = 1000000000000 }, .message = "[cluster] nodes: 1000000000000 *" },
   { "no-nodes", { .machine = (char *) "dgx-a100" }, .message = "[cluster] nodes: 0 *" },
   { "gpus-per-node", { .machine = (char *) "dgx-a100", .nodes = 5, .gpus_per_node = 9 }, .message = "[cluster] gpus-per-node: 9 *has 8 GPUs*" },
-  { "gpu", { .machine = (char *) "dgx-a100", .nodes = 5, .gpu = (char *) "V100-SXM2-16G" }, .message = "[cluster] gpu: * did you mean *V100*" },
+  { "gpu", { .machine = (char *) "dgx-a100", .nodes = 5, .gpu = (char *) "V100-SXM2-16G" }, .message = "[cluster] gpu: * did you mean *v100*" },
   { "gpu-without-nvlink", { .machine = (char *) "dgx-a100", .nodes = 5, .gpu = (char *) "T4" }, .message = "[cluster] gpu: 'T4' has no NVLink*" },
   { "transport", { .machine = (char *) "dgx-a100", .nodes = 5 }, .transport = "tpc", .message = "[network] transport: *" },
   { "transport-place", { .machine = (char *) "dgx-a100", .nodes = 5 }, .transport = "nvlink", .message = "[network] transport: *inside a node*" },

@@ -38,8 +38,9 @@ const MachineInfo *cluster_machine (const Cluster *cluster);
 guint64        cluster_nodes         (const Cluster *cluster);
 guint64        cluster_gpus_per_node (const Cluster *cluster);
 double         cluster_price_per_hour (const Cluster *cluster);   /* USD, servers counted; NAN: not known */
-/* The paths of a group.  `which`: "nccl" (the transports of the scenario), "grpc"
- * (TensorFlow's ring over gRPC), "host-mpi".  server fields: of the reducers,
+/* The paths of a group.  `which` (collective_paths () of the algorithm): "nccl" (the
+ * transports of the scenario), "grpc" (TensorFlow's ring over gRPC; plain stays
+ * plain), "parameter-server".  Server fields: of the reducers, where there are none
  * or with which = "parameter-server" of the parameter servers. */
 gboolean       cluster_paths   (const Cluster *cluster, const char *which, const RankGroup *group,
                                 Paths *out, GError **error);
