@@ -86,6 +86,8 @@ void help_command (GString *out, const Command *command, gboolean full);
 /* output.c */
 /* The whole text to standard output, or to a file by rename. */
 gboolean output_write (const char *path, const char *text, gsize length, GError **error);
+/* "PATH: cannot be written: REASON", where the error is one of writing a file. */
+void     reword_file_error (const char *path, GError **error);
 /* Text as it is to stderr. */
 void     output_remark (const char *text);
 /* One line on stderr; control characters become '?'. */

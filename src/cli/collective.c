@@ -135,13 +135,15 @@ read_specs (KeyFile *file, const Options *given, Specs *specs, GError **error)
       return FALSE;
   if (!key_file_check (file, groups, error))
     return FALSE;
+  if (key_file_get (file, "cluster", "machine") == NULL)
+    {
+      usage_error (error, "no machine is given; give --machine MACHINE ('lockstep list machines')");
+      return FALSE;
+    }
   for (gsize i = 0; i < G_N_ELEMENTS (fills); i++)
     if (!key_file_read (file, &groups[i], (char *) specs + fills[i].offset, error))
       return FALSE;
-  if (specs->cluster.machine != NULL)
-    return TRUE;
-  usage_error (error, "no machine is given; give --machine MACHINE ('lockstep list machines')");
-  return FALSE;
+  return TRUE;
 }
 
 /* An option stands for a key: the error names the option. */
@@ -166,22 +168,34 @@ name_option (GError **error)
       }
 }
 
-static CollectiveTable *
-predict (const char *op, const Specs *specs, const GArray *sizes, GError **error)
+/* The names of the operation and the algorithm: wrong ones are of the command line. */
+static gboolean
+check_names (const KeyFile *file, const char *op, const char *algorithm, GError **error)
 {
-  const char *protocol = protocol_names[specs->collective.protocol];
-  const CollectiveAlgorithm *algorithm;
-  g_autoptr (Cluster) cluster = NULL;
+  const CollectiveAlgorithm *found;
+  g_autoptr (GError) wrong = NULL;
   CollectiveOp code;
 
-  if (!collective_op_find (op, &code, error) ||
-      (specs->collective.algorithm != NULL && !collective_find (specs->collective.algorithm, &algorithm, error)))
+  if (!collective_op_find (op, &code, &wrong))
+    usage_error (error, "%s", wrong->message);
+  else if (!collective_find (algorithm, &found, &wrong))
+    key_file_error (file, "collective", "algorithm", error, "%s", wrong->message);
+  return wrong == NULL;
+}
+
+static CollectiveTable *
+predict (const KeyFile *file, const char *op, const Specs *specs, const GArray *sizes, GError **error)
+{
+  const char *algorithm = specs->collective.algorithm != NULL ? specs->collective.algorithm : "auto";
+  g_autoptr (Cluster) cluster = NULL;
+
+  if (!check_names (file, op, algorithm, error))
     return NULL;
   cluster = cluster_new (&specs->cluster, &specs->network, &specs->reducers, &specs->servers, error);
   if (cluster == NULL)
     return NULL;
-  return study_collective (op, cluster, specs->collective.algorithm != NULL ? specs->collective.algorithm : "auto",
-                           protocol, (const double *) (gpointer) sizes->data, sizes->len, error);
+  return study_collective (op, cluster, algorithm, protocol_names[specs->collective.protocol],
+                           (const double *) (gpointer) sizes->data, sizes->len, error);
 }
 
 static gboolean
@@ -199,7 +213,7 @@ run_collective (Call *call, GError **error)
   if (file == NULL || sizes == NULL)
     return FALSE;
   if (read_specs (file, &call->options, &specs, error))
-    table = predict (call->args[0], &specs, sizes, error);
+    table = predict (file, call->args[0], &specs, sizes, error);
   if (table == NULL)
     {
       key_file_locate_error (file, error);

@@ -20,6 +20,7 @@ cli_commands (void)
 static const Command *
 find_command (const char *name, GError **error)
 {
+  static const char *const options[] = { "--help", "--version", "-h", NULL };
   const char *names[G_N_ELEMENTS (commands)] = { NULL };
   g_autofree char *wrong = NULL;
 
@@ -29,7 +30,7 @@ find_command (const char *name, GError **error)
         return commands[i];
       names[i] = commands[i]->name;
     }
-  wrong = names_unknown (name[0] == '-' ? "option" : "command", name, names);
+  wrong = name[0] == '-' ? names_unknown ("option", name, options) : names_unknown ("command", name, names);
   usage_error (error, "%s", wrong);
   return NULL;
 }

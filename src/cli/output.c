@@ -31,12 +31,32 @@ write_all (int fd, const char *where, const char *text, gsize length, GError **e
   return TRUE;
 }
 
+/* GLib names the temporary file; people named another. */
+void
+reword_file_error (const char *path, GError **error)
+{
+  const char *reason = *error != NULL ? strrchr ((*error)->message, ':') : NULL;
+  char *message;
+
+  if (reason == NULL || (*error)->domain != G_FILE_ERROR)
+    return;
+  message = g_strconcat (path, ": cannot be written", reason, NULL);
+  g_free ((*error)->message);
+  (*error)->message = message;
+}
+
 gboolean
 output_write (const char *path, const char *text, gsize length, GError **error)
 {
-  if (path != NULL)
-    return file_replace (path, text, length, error);
-  return write_all (STDOUT_FILENO, "standard output", text, length, error);
+  g_autoptr (GError) wrong = NULL;
+
+  if (path == NULL)
+    return write_all (STDOUT_FILENO, "standard output", text, length, error);
+  if (file_replace (path, text, length, &wrong))
+    return TRUE;
+  reword_file_error (path, &wrong);
+  g_propagate_error (error, g_steal_pointer (&wrong));
+  return FALSE;
 }
 
 void

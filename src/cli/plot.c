@@ -5,13 +5,19 @@ static gboolean
 run_plot (Call *call, GError **error)
 {
   g_autofree char *path = g_steal_pointer (&call->options.output);   /* the picture, not the text */
+  g_autoptr (GError) wrong = NULL;
 
   if (path == NULL)
     usage_error (error, "no picture is named; give -o FILE.svg or -o FILE.png");
   else if (!g_str_has_suffix (path, ".svg") && !g_str_has_suffix (path, ".png"))
     usage_error (error, "-o: '%s' is no picture that can be drawn; give FILE.svg or FILE.png", path);
+  else if (!plot_csv (call->args[0], path, &wrong))
+    {
+      reword_file_error (path, &wrong);
+      g_propagate_error (error, g_steal_pointer (&wrong));
+    }
   else
-    return plot_csv (call->args[0], path, error);
+    return TRUE;
   return FALSE;
 }
 

@@ -72,6 +72,7 @@ draw (Call *call, const Scenario *scenario, const ScaleStudy *study, GError **er
         call_remark (call, "picture: %s", path);
       return TRUE;
     }
+  reword_file_error (path, &wrong);
   if (given->plot == NULL)
     {
       call_remark (call, "no picture: %s", wrong->message);

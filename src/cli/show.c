@@ -60,6 +60,22 @@ count_row (Rows *rows, const char *key, guint64 value)
   add_row (rows, "batch", key, text, "derived: [training]");
 }
 
+static void
+workload_rows (Rows *rows, const Workload *workload)
+{
+  const struct { const char *key; double value; } values[] = {
+    { "parameters", workload->params }, { "forward-flop-per-sample", workload->flop }, { "layers", workload->n_layers },
+  };
+
+  add_row (rows, "workload-table", "sample", workload->sample, workload->name);
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%.0f", values[i].value);
+
+      add_row (rows, "workload-table", values[i].key, text, workload->name);
+    }
+}
+
 static gboolean
 run_show (Call *call, GError **error)
 {
@@ -77,6 +93,7 @@ run_show (Call *call, GError **error)
     }
   scenario_values (scenario, scenario_row, rows);
   cluster_values (point->cluster, resolved_row, rows);
+  workload_rows (rows, point->workload);
   compute_rows (rows, &point->compute);
   count_row (rows, "per-gpu", point->input.batch.per_gpu);
   count_row (rows, "accumulation", point->input.batch.accumulation);

@@ -5,7 +5,8 @@
 #include "scenario/groups.h"
 #include "strategy/strategy.h"
 
-enum { BATCH_ANY, BATCH_PER_GPU, BATCH_GLOBAL };
+/* Of two keys that exclude each other: the one that a --set settled. */
+enum { NEITHER, FIRST, SECOND };
 
 void
 scenario_free (Scenario *scenario)
@@ -43,16 +44,24 @@ sets_name (const char *const *sets, const char *prefix)
   return FALSE;
 }
 
-/* The batch key that the command line gives beats the other one in the file. */
+/* The key that the command line gives beats the other one in the file. */
 static int
-batch_key_of (const char *const *sets, int before)
+settled_by (const char *const *sets, const char *first, const char *second, int before)
 {
-  const gboolean per_gpu = sets_name (sets, "training.batch-per-gpu=");
-  const gboolean global = sets_name (sets, "training.global-batch=");
+  const gboolean has_first = sets_name (sets, first), has_second = sets_name (sets, second);
 
-  if (per_gpu && global)
-    return BATCH_ANY;
-  return per_gpu ? BATCH_PER_GPU : global ? BATCH_GLOBAL : before;
+  if (has_first && has_second)
+    return NEITHER;
+  return has_first ? FIRST : has_second ? SECOND : before;
+}
+
+static void
+settle (Scenario *scenario, const char *const *sets, const Scenario *before)
+{
+  scenario->batch_key = settled_by (sets, "training.batch-per-gpu=", "training.global-batch=",
+                                    before != NULL ? before->batch_key : NEITHER);
+  scenario->workload_key = settled_by (sets, "workload.name=", "workload.file=",
+                                       before != NULL ? before->workload_key : NEITHER);
 }
 
 static gboolean
@@ -71,13 +80,13 @@ check_batch (Scenario *scenario, GError **error)
     return missing (scenario, "training", "batch-per-gpu", "no batch is given; give batch-per-gpu or global-batch", error);
   if (training->batch_per_gpu == 0 || training->global_batch == 0)
     return TRUE;
-  if (scenario->batch_key == BATCH_ANY)
+  if (scenario->batch_key == NEITHER)
     {
       key_file_error (scenario->file, "training", "global-batch", error,
                       "given together with batch-per-gpu; give one of the two");
       return FALSE;
     }
-  if (scenario->batch_key == BATCH_PER_GPU)
+  if (scenario->batch_key == FIRST)
     training->global_batch = 0;
   else
     training->batch_per_gpu = 0;
@@ -87,15 +96,20 @@ check_batch (Scenario *scenario, GError **error)
 static gboolean
 check_workload (Scenario *scenario, GError **error)
 {
-  const WorkloadSpec *workload = &scenario->workload;
+  WorkloadSpec *workload = &scenario->workload;
 
   if (workload->name == NULL && workload->file == NULL)
     return missing (scenario, "workload", "name",
                     "no workload is given; give a name ('lockstep list workloads' shows them) or a file", error);
   if (workload->name == NULL || workload->file == NULL)
     return TRUE;
-  key_file_error (scenario->file, "workload", "file", error, "given together with name; give one of the two");
-  return FALSE;
+  if (scenario->workload_key == NEITHER)
+    {
+      key_file_error (scenario->file, "workload", "file", error, "given together with name; give one of the two");
+      return FALSE;
+    }
+  g_clear_pointer (scenario->workload_key == FIRST ? &workload->file : &workload->name, g_free);
+  return TRUE;
 }
 
 /* Names that are looked up again where they are used: here for the line. */
@@ -149,15 +163,15 @@ place_workload_file (Scenario *scenario)
   g_free (path);
 }
 
-/* Takes `file`. */
+/* Takes `file` and `lists`.  `before`: the scenario that `sets` change; NULL: none. */
 static Scenario *
-scenario_read (KeyFile *file, int batch_key, Lists *lists, GError **error)
+scenario_read (KeyFile *file, const char *const *sets, const Scenario *before, Lists *lists, GError **error)
 {
   g_autoptr (Scenario) scenario = g_new0 (Scenario, 1);
 
   scenario->file = file;
-  scenario->batch_key = batch_key;
   scenario->lists = lists;
+  settle (scenario, sets, before);
   if (!key_file_check (file, scenario_groups (), error))
     return NULL;
   for (const KeyGroup *group = scenario_groups (); group->name != NULL; group++)
@@ -189,7 +203,7 @@ name_scenario (Scenario *scenario, const char *path, ScenarioHead *head, const c
   scenario->title = g_steal_pointer (&head->title);
   scenario->question = g_steal_pointer (&head->question);
   if (scenario->question == NULL && preamble != NULL && *preamble != '\0')
-    scenario->question = g_strchomp (g_strdup (preamble));
+    scenario->question = g_strndup (preamble, strcspn (preamble, "\n"));
 }
 
 /* Puts the file that `include` names, and those below it, under `file`, read from
@@ -250,7 +264,7 @@ scenario_build (KeyFile *file, const char *path, const char *const *sets, GError
   if (apply_sets (file, sets, error) && key_file_check (file, scenario_groups (), error) &&
       key_file_read (file, scenario_groups (), &head, error) &&
       include_file (file, path, head.include, open, error) &&
-      (scenario = scenario_read (g_steal_pointer (&own), batch_key_of (sets, BATCH_ANY), NULL, error)) != NULL)
+      (scenario = scenario_read (g_steal_pointer (&own), sets, NULL, NULL, error)) != NULL)
     name_scenario (scenario, path, &head, preamble);
   keys_clear (scenario_keys, &head);
   return scenario;
@@ -293,7 +307,7 @@ scenario_with (const Scenario *scenario, const char *const *sets, GError **error
 
   if (!apply_sets (file, sets, error))
     return NULL;
-  with = scenario_read (g_steal_pointer (&file), batch_key_of (sets, scenario->batch_key),
+  with = scenario_read (g_steal_pointer (&file), sets, scenario,
                         same_lists ? g_atomic_rc_box_acquire (scenario->lists) : NULL, error);
   if (with == NULL)
     return NULL;

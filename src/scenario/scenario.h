@@ -37,7 +37,7 @@ typedef struct
 
   /* of scenario/ alone */
   gpointer lists;           /* what measured and axes point into; counted, shared by scenario_with */
-  int      batch_key;       /* which of the two batch keys a --set settled */
+  int      batch_key, workload_key;   /* which key of a pair a --set settled */
 } Scenario;
 
 /* `sets`: NULL-terminated "group.key=value" of the command line, or NULL. */
@@ -45,7 +45,7 @@ Scenario *scenario_load  (const char *path, const char *const *sets, GError **er
 /* Text in place of a file; `name` stands in messages, and relative paths start at its folder. */
 Scenario *scenario_parse (const char *name, const char *text, gsize length, const char *const *sets, GError **error);
 /* The same scenario with more `sets` on top of those it was loaded with.  Reads no
- * file.  Of the two batch keys the one set last holds. */
+ * file.  Of two keys that exclude each other the one set last holds. */
 Scenario *scenario_with  (const Scenario *scenario, const char *const *sets, GError **error);
 void      scenario_free  (Scenario *scenario);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Scenario, scenario_free)

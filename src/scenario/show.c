@@ -3,7 +3,7 @@
 
 #include "scenario/groups.h"
 
-/* The batch key that lost against the other one is not in force. */
+/* A key that lost against its rival on the command line is not in force. */
 static gboolean
 beaten (const Scenario *scenario, const KeyGroup *group, const Key *key)
 {

@@ -7,7 +7,7 @@
 #include "base/keys.h"
 
 /* A range ends at its upper end in spite of what rounding adds. */
-static const double end_slack = 1e-9;
+static const double end_slack = 1e-6;
 
 void
 value_range_clear (ValueRange *range)
@@ -15,6 +15,18 @@ value_range_clear (ValueRange *range)
   g_clear_pointer (&range->low, g_free);
   g_clear_pointer (&range->high, g_free);
   g_clear_pointer (&range->step, g_free);
+}
+
+/* The blank before the last "xFACTOR" or "+STEP". */
+static const char *
+find_step (const char *text)
+{
+  const char *found = NULL;
+
+  for (const char *p = text; *p != '\0'; p++)
+    if (*p == ' ' && (p[1] == 'x' || p[1] == '+') && p[2] != '\0')
+      found = p;
+  return found;
 }
 
 gboolean
@@ -26,8 +38,8 @@ value_range_split (const char *item, ValueRange *range, GError **error)
   memset (range, 0, sizeof *range);
   if (dots == NULL)
     return FALSE;
-  step = strrchr (dots, ' ');
-  if (step == NULL || (step[1] != 'x' && step[1] != '+') || step[2] == '\0' || dots == item)
+  step = find_step (dots);
+  if (step == NULL || dots == item)
     {
       g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE,
                    "'%s' is no range; write it as 8..512 x2 or 0..64 +8", item);
@@ -52,7 +64,7 @@ value_range_count (double low, double high, double step, gboolean multiply, guin
       return 0;
     }
   n = multiply ? log (high / low) / log (step) : (high - low) / step;
-  n = floor (n * (1 + end_slack) + end_slack) + 1;
+  n = floor (n + end_slack) + 1;
   if (!(n <= max))
     {
       g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "a range of %.0f values; at most %u are allowed", n, max);

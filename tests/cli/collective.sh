@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Ring all-reduce of 100 MB, 5 us a message, 25 GB/s a NIC: 2 (n - 1) (5 us + 100 MB/(n x 25 GB/s)), so
+# 2 x 7 x (5 us + 0.5 ms) = 7.07 ms for 8, 126 x 67.5 us = 8.505 for 64, 510 x 20.625 us = 10.51875 for 256,
+# 2046 x 8.90625 us = 18.2221875 for 1024.
+for nodes in 8 64 256 1024; do
+  lockstep collective all-reduce --machine generic-1gpu --nodes $nodes --sizes 100MB --algorithm ring \
+    --set network.transport=plain --set 'network.latency=5 us' --set 'network.nic-bandwidth=25 GB/s' --format csv |
+    cut -d, -f 1-3
+done
+try collective all-reduce --machine dgx-a100 --nodes 2 --sizes 8,1KiB,1MiB,1GiB --format csv | cut -d, -f 1,2
+try collective all-reduce --machine dgx-a100 --format csv | cut -d, -f 2 | tr '\n' ' '
+echo
+try collective all-reduce --machine dgx-a100 --sizes '8..1KiB x2, 5 MB' --format csv | cut -d, -f 2 | tr '\n' ' '
+echo
+for op in all-reduce reduce-scatter all-gather broadcast; do
+  lockstep collective $op --machine dgx-a100 --nodes 2 --sizes 1MiB --format csv | sed 1d | cut -d, -f 1
+done
+lockstep collective all-reduce --machine dgx-a100 --sizes 1MiB --format json |
+  python3 -c 'import json, sys; r = json.load (sys.stdin); print (r["schema"], r["command"])'

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The forms of `run`; its numbers are tested elsewhere.
+try run good.ini > table.txt
+tail -1 table.txt
+[ "$(wc -l < table.txt)" -gt 10 ] || echo "a short table"
+try run good.ini one.ini --format csv > table.csv
+tail -1 table.csv
+sed -n 2p table.csv
+grep -c '^[^$e]' table.csv
+lockstep run good.ini --format json | python3 -c 'import json, sys; r = json.load (sys.stdin); print (r["schema"], r["command"])'
+lockstep run good.ini --timeline | wc -l | awk '{ print ($1 > 10) }'
+# Folded or not: the same bits.
+lockstep run good.ini --format csv > folded.csv
+lockstep run good.ini --format csv --unfold | cmp - folded.csv
+# The same scenario from standard input.
+lockstep run - --format csv < good.ini | sed 1d | cut -d, -f 2- > stdin.csv
+sed 1d folded.csv | cut -d, -f 2- | cmp - stdin.csv
+# No colour where it is not a terminal, whatever the environment says.
+lockstep run good.ini | grep -c "$(printf '\033')"
+# 16 GB do not hold a batch of 5000 images.
+try run --require-fit --quiet --set training.batch-per-gpu=5000 good.ini 2>&1 > big.txt | sed 's/[0-9.]* [kMGT]*i*B/SIZE/g'
+tail -1 big.txt
+lockstep run --quiet --set training.batch-per-gpu=5000 good.ini > big.txt
+echo "exit $?"

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Every value with its origin.
+try show good.ini > show.txt
+tail -1 show.txt
+grep -E '^(scenario +question|cluster +machine|cluster +nodes|training +batch-per-gpu|strategy +kind) ' show.txt
+# Each group is there, and each resolved value has one of the four origins.
+for group in scenario cluster network compute workload training strategy collective reduction-server parameter-server \
+             input machine transport workload-table compute-model batch; do
+  grep -q "^$group " show.txt || echo "no $group"
+done
+awk '/^(machine|transport|node-transport|compute-model) / && !/(measured|derived|assumed|user): /' show.txt
+try show good.ini --format csv | head -2
+try show good.ini --format json | head -8
