@@ -59,7 +59,7 @@ plot 1 with lines lw 2 lc rgb "#444444" notitle, \
 unset label 1
 set tmargin at screen 0.39
 set bmargin at screen 0.105
-set xlabel KEY noenhanced
+set xlabel short(KEY) noenhanced
 if (N_TICS <= 12) {
   do for [i=1:N_TICS] { X = word(VALUES, i) + 0; set xtics add (sprintf("%g", X) X) }
 } else {

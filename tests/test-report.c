@@ -238,7 +238,7 @@ test_scale_table (void)
   check_has (out->str, "199.6 | -4.8 % |");
   /* 280/190 - 1 */
   check_has (out->str, "| +47.4 % |");
-  check_has (out->str, "The knee is at 1 node (8 GPUs): the step to 16 GPUs gains +47.4 % where linear scaling would");
+  check_has (out->str, "The knee is at 1 node (8 GPUs): the step to 16 GPUs changes the throughput by +47.4 %,");
   check_has (out->str, "Measured at 9 x 8 GPUs");
   report_scale (csv, FORMAT_CSV, NULL, &study, FALSE);
   g_assert_true (g_str_has_prefix (csv->str, "nodes,gpus,global_batch,step_time_s,"));

@@ -159,7 +159,8 @@ append_knee (GString *out, const Curve *curve, const char *prefix)
 {
   const guint n = curve->n_points;
 
-  if (n < 2)
+  /* of many short curves the table says it better */
+  if (n < 2 || (n == 2 && prefix[0] != '\0'))
     return;
   if (curve->knee + 1 >= n)
     {
@@ -172,9 +173,10 @@ append_knee (GString *out, const Curve *curve, const char *prefix)
   g_autofree char *gain = text_change (next->throughput / knee->throughput - 1);
   g_autofree char *linear = text_change ((double) next->gpus / (double) knee->gpus - 1);
   g_autofree char *nodes = words_count (knee->nodes, "node", "nodes");
-  append_line (out, g_strdup_printf ("%sthe knee is at %s (%" G_GUINT64_FORMAT " GPUs): the step to %" G_GUINT64_FORMAT
-                                     " GPUs gains %s where linear scaling would gain %s.", prefix, nodes, knee->gpus,
-                                     next->gpus, gain, linear));
+  g_autofree char *gpus = words_count (knee->gpus, "GPU", "GPUs");
+  append_line (out, g_strdup_printf ("%sthe knee is at %s (%s): the step to %" G_GUINT64_FORMAT
+                                     " GPUs changes the throughput by %s, linear scaling would by %s.", prefix, nodes, gpus, next->gpus,
+                                     gain, linear));
 }
 
 /* The loss whose share of the step grows most from the first point to the last. */
