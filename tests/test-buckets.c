@@ -17,8 +17,8 @@ assert_bucket (const GArray *buckets, guint i, double elements, double largest, 
 {
   const Bucket *bucket = &g_array_index (buckets, Bucket, i);
 
-  g_assert_cmpfloat (bucket->elements, ==, elements);
-  g_assert_cmpfloat (bucket->largest, ==, largest);
+  g_assert_cmpfloat_with_epsilon (bucket->elements, elements, 1e-9);
+  g_assert_cmpfloat_with_epsilon (bucket->largest, largest, 1e-9);
   g_assert_cmpuint (bucket->first, ==, first);
   g_assert_cmpuint (bucket->last, ==, last);
 }

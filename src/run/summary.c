@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/summary.h"
 #include <math.h>
+#include <stdlib.h>
 
 void
 summary_add_time (NamedTime **times, guint *n, const char *name, double seconds)
@@ -45,6 +46,14 @@ mean_seconds (RankTicks ticks, const Ledger *ledger, guint steps)
   return (double) ticks / (double) ledger->world / steps / TICKS_PER_S;
 }
 
+static int
+longer_first (gconstpointer a, gconstpointer b)
+{
+  const double x = ((const NamedTime *) a)->seconds, y = ((const NamedTime *) b)->seconds;
+
+  return (x < y) - (x > y);
+}
+
 static void
 split_exposed (Result *r, const Ledger *ledger, const Execution *x, guint steps)
 {
@@ -58,6 +67,8 @@ split_exposed (Result *r, const Ledger *ledger, const Execution *x, guint steps)
   if (ledger->contention > 0)
     summary_add_time (&r->exposed, &r->n_exposed, "contention",
                       mean_seconds (ledger->contention, ledger, steps));
+  if (r->n_exposed > 1)
+    qsort (r->exposed, r->n_exposed, sizeof *r->exposed, longer_first);
 }
 
 void

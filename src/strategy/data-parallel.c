@@ -289,7 +289,7 @@ build_step (Builder *b, GError **error)
 
   host_row (b, b->host->step_s, "step");
   if (several && fixed > 0)
-    compute_row (b, NO_ROW, GRAPH_FIXED, CAUSE_OTHER, fixed, 1, "fixed cost");
+    compute_row (b, NO_ROW, GRAPH_FIXED, CAUSE_HOST, fixed, 1, "framework");
   for (guint64 m = 0; m < micro_steps; m++)
     {
       const gboolean reduce = several && (m + 1 == micro_steps || !b->in->spec->no_sync);

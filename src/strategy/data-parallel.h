@@ -10,7 +10,7 @@ typedef struct
 {
   gboolean    one_process;     /* one host thread issues for all GPUs of a node */
   int         host;            /* HOST_* where the scenario says auto */
-  double      fixed;           /* s a step with several ranks, hidden behind a slow host */
+  double      fixed;           /* s of the framework's own a step with several ranks, before the first kernel: a slow host hides it */
   double      launch;          /* s a collective on its queue */
   gboolean    always_sync;     /* the host waits for the gradients (else: only a loss scaler makes it) */
   const char *algorithm;       /* where neither scenario nor library chooses; NULL: the library */
