@@ -94,6 +94,8 @@ void     output_remark (const char *text);
 void     output_line  (const char *text);
 /* "remark: ..." on stderr, unless --quiet. */
 void     call_remark  (const Call *call, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* The warnings of a result as remarks, where the form of the results has no room for them. */
+void     call_warnings (const Call *call, const char *path, const Result *result);
 /* May colour be used for the results? */
 gboolean call_colour  (const Call *call);
 /* Says an error and gives its exit status; `command` NULL: none yet. */

@@ -7,14 +7,6 @@ static const Option options[] = {
   { NULL, 0, 0, 0, NULL, NULL }
 };
 
-static void
-say_warnings (const Call *call, const Comparison *comparison)
-{
-  for (guint i = 0; i < comparison->n; i++)
-    for (char **warning = comparison->results[i]->warnings; warning != NULL && *warning != NULL; warning++)
-      call_remark (call, "%s: %s", call->args[i], *warning);
-}
-
 static gboolean
 run_compare (Call *call, GError **error)
 {
@@ -33,7 +25,8 @@ run_compare (Call *call, GError **error)
                               call->options.allow_unequal_batch, error);
   if (comparison == NULL)
     return FALSE;
-  say_warnings (call, comparison);
+  for (guint i = 0; i < comparison->n; i++)
+    call_warnings (call, call->args[i], comparison->results[i]);
   report_compare (call->out, (Format) call->options.format, (const Scenario *const *) scenarios->pdata, comparison,
                   call_colour (call));
   return TRUE;

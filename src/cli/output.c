@@ -89,6 +89,15 @@ call_remark (const Call *call, const char *format, ...)
   output_line (line);
 }
 
+void
+call_warnings (const Call *call, const char *path, const Result *result)
+{
+  if (call->options.format == FORMAT_TABLE)
+    return;
+  for (gsize i = 0; result->warnings != NULL && result->warnings[i] != NULL; i++)
+    call_remark (call, "%s: %s", path, result->warnings[i]);
+}
+
 gboolean
 call_colour (const Call *call)
 {

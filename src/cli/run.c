@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
 
 #include "cli/cli.h"
 
@@ -10,13 +9,6 @@ static const Option options[] = {
   { "unfold", 0, OPTION_FLAG, offsetof (Options, unfold), NULL, "Simulates every rank by itself." },
   { NULL, 0, 0, 0, NULL, NULL }
 };
-
-static void
-say_warnings (const Call *call, const char *path, const Result *result)
-{
-  for (gsize i = 0; result->warnings != NULL && result->warnings[i] != NULL; i++)
-    call_remark (call, "%s: %s", path, result->warnings[i]);
-}
 
 static void
 check_fit (Call *call, const char *path, const Result *result)
@@ -59,7 +51,7 @@ run_run (Call *call, GError **error)
     }
   for (guint i = 0; i < call->n_args; i++)
     {
-      say_warnings (call, call->args[i], results->pdata[i]);
+      call_warnings (call, call->args[i], results->pdata[i]);
       check_fit (call, call->args[i], results->pdata[i]);
     }
   report_run (call->out, (Format) call->options.format, (const Scenario *const *) scenarios->pdata,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
 
 #include "base/names.h"
 #include "cli/cli.h"
@@ -101,6 +100,8 @@ run_scale (Call *call, GError **error)
       scenario_locate_error (scenario, error);
       return FALSE;
     }
+  for (guint i = 0; i < study->n_curves; i++)   /* of the largest point: those of the others are milder */
+    call_warnings (call, call->args[0], study->curves[i].points[study->curves[i].n_points - 1]);
   report_scale (call->out, (Format) call->options.format, scenario, study, call_colour (call));
   return draw (call, scenario, study, error);
 }
