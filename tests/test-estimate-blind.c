@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "collective/collective.h"
 #include "study/study.h"
 #include <string.h>
 
