@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <gsl/gsl_errno.h>
 #include <signal.h>
-#include <string.h>
 
 #include "base/names.h"
 #include "cli/cli.h"

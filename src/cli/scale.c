@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-
 #include "base/names.h"
 #include "cli/cli.h"
 #include "scenario/values.h"
