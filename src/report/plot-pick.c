@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/plot-pick.h"
+#include "report/report.h"
 #include <math.h>
 
 /* A picture over the swept key needs some of its values. */
@@ -55,4 +56,31 @@ plot_pick (const CsvTable *table)
   if (csv_column (table, "nodes") == 1 && few_scales_many_values (table))
     return "crossing.gp";
   return "scaling.gp";
+}
+
+gboolean
+plot_check (const CsvTable *table, GError **error)
+{
+  static const char *const needed[] = { "gpus", "step_time_s", "throughput_samples_per_s", "size_bytes", "time_s", "busbw_Bps" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (needed); i++)
+    {
+      const int column = csv_column (table, needed[i]);
+
+      for (guint row = 0; column >= 0 && row < csv_rows (table); row++)
+        {
+          double number = NAN;
+
+          if (!csv_number (table, row, (guint) column, &number, error))
+            return FALSE;
+          /* busbw of one rank is 0 */
+          if (!(number > 0 || (number >= 0 && g_str_equal (needed[i], "busbw_Bps"))))
+            {
+              g_set_error (error, PLOT_ERROR, PLOT_ERROR_INPUT, "%s:%u: %s: '%s'; a picture needs a number above zero",
+                           csv_name (table), csv_line (table, row), needed[i], csv_text (table, row, (guint) column));
+              return FALSE;
+            }
+        }
+    }
+  return TRUE;
 }

@@ -4,3 +4,5 @@
 
 /* The script in plots/ for a table that lockstep wrote; NULL: none fits. */
 const char *plot_pick (const CsvTable *table);
+/* The numbers that a picture cannot do without: there, and above zero. */
+gboolean    plot_check (const CsvTable *table, GError **error);

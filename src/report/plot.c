@@ -240,6 +240,8 @@ plot_csv (const char *csv_path, const char *path, GError **error)
                    "or collective", csv_path, script == NULL ? "columns of no known table" : "no rows");
       return FALSE;
     }
+  if (!plot_check (table, error))
+    return FALSE;
   if (g_str_has_suffix (name, ".csv"))
     name[strlen (name) - 4] = '\0';
   text = plain_csv (table);
