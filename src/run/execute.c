@@ -15,6 +15,7 @@ typedef struct
 struct Execution
 {
   const StepGraph *graph;
+  const Network   *links;
   gboolean    ideal_network;
   guint       steps;
   Engine     *engine;
@@ -23,7 +24,10 @@ struct Execution
   ClassState *classes;
   GArray     *changed;      /* of guint */
   guint      *last_compute; /* graph task that ends a class's step */
+  DurationScale scale;
 };
+
+const DurationScale duration_as_is = { 1, 1, 1, 1, 1, 1, { 0, 0 }, 1 };
 
 Tick
 ticks_from_seconds (double seconds)
@@ -159,14 +163,44 @@ on_wait (gpointer user, Engine *e, Id task)
   class_changed (x, index);
 }
 
+Id
+execution_bounding_link (const CollectiveFlow *flow, const Network *network)
+{
+  double least = INFINITY;
+  Id link = 0;
+
+  for (guint i = 0; i < flow->n_loads; i++)
+    {
+      const LinkLoad *load = &flow->load[i];
+      const double rate = network_link (network, load->link)->capacity * load->efficiency / load->bytes;
+
+      if (load->bytes > 0 && rate < least)
+        {
+          least = rate;
+          link = load->link;
+        }
+    }
+  return link;
+}
+
+static double
+link_scale (const Execution *x, Id link)
+{
+  const gboolean all = x->scale.links[0] == 0;
+
+  return all || link == x->scale.links[0] || link == x->scale.links[1] ? x->scale.link : 1;
+}
+
 static void
 start_bytes (gpointer user, Engine *e, uint32_t meeting)
 {
   Execution *x = user;
   const GraphCall *call = call_of (x, meeting);
+  const CollectiveFlow *flow = &call->flow;
 
-  if (call->call.size > 0 && call->flow.n_loads > 0)
-    network_start (x->network, meeting, call->call.size, call->flow.cap, 1, call->flow.load, call->flow.n_loads);
+  if (call->call.size > 0 && flow->n_loads > 0)
+    network_start (x->network, meeting, call->call.size, flow->cap / link_scale (x, execution_bounding_link (flow, x->links)), 1,
+                   flow->load, flow->n_loads);
   else
     engine_end_meeting (e, meeting);
 }
@@ -176,7 +210,7 @@ on_meet (gpointer user, Engine *e, Id meeting)
 {
   Execution *x = user;
   const GraphCall *call = call_of (x, meeting);
-  const Tick latency = ticks_from_seconds (call->launch + call->flow.latency);
+  const Tick latency = ticks_from_seconds ((call->launch + call->flow.latency) * x->scale.latency);
 
   if (x->ideal_network)
     {
@@ -273,6 +307,8 @@ execution_new (const StepGraph *graph, const Network *network, gboolean ideal_ne
   Execution *x = g_new0 (Execution, 1);
 
   x->graph = graph;
+  x->links = network;
+  x->scale = duration_as_is;
   x->ideal_network = ideal_network;
   x->engine = engine_new (&hooks, x);
   x->network = network_run_new (network, x->engine, TICKS_PER_S);
@@ -303,13 +339,44 @@ execution_free (Execution *x)
   g_free (x);
 }
 
+void
+execution_scale (Execution *x, const DurationScale *scale)
+{
+  x->scale = *scale;
+}
+
+static double
+task_scale (const Execution *x, const GraphTask *task)
+{
+  switch (g_array_index (x->graph->queues, GraphQueue, task->queue).kind)
+    {
+    case LANE_HOST:
+      return x->scale.host;
+    case LANE_INPUT:
+      return x->scale.input;
+    case LANE_COMPUTE:
+      if (task->kind == GRAPH_FIXED)
+        return x->scale.framework;
+      return task->cause == CAUSE_OPTIMIZER ? x->scale.optimizer : x->scale.kernel;
+    default:
+      return 1;
+    }
+}
+
+static void
+scale_links (Execution *x, const Network *network)
+{
+  for (Id link = 1; link <= network_n_links (network); link++)
+    network_run_scale (x->network, link, 1 / link_scale (x, link));
+}
+
 /* Kernels are activities only where something may slow them. */
 static void
 add_task (Execution *x, guint step, const GraphTask *task)
 {
   const Id queue = execution_queue (x, task->queue);
   const gboolean slowed = !x->ideal_network && x->graph->calls->len > 0;
-  const Tick work = ticks_from_seconds (task->seconds * task->noise);
+  const Tick work = ticks_from_seconds (task->seconds * task->noise * task_scale (x, task));
 
   if (task->kind == GRAPH_MEET)
     engine_task_meet (x->engine, queue, step * x->graph->calls->len + task->call + 1, (uint8_t) task->cause, (uint16_t) step);
@@ -341,6 +408,7 @@ execution_run (Execution *x, guint steps, GError **error)
 {
   engine_reset (x->engine);
   network_run_reset (x->network);
+  scale_links (x, x->links);
   memset (x->classes, 0, sizeof (ClassState) * x->graph->classes->len);
   g_array_set_size (x->changed, 0);
   x->steps = steps;

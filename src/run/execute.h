@@ -12,8 +12,19 @@ typedef struct Execution Execution;
 Tick       ticks_from_seconds (double seconds);
 double     seconds_from_ticks (Tick ticks);
 
+/* Factors on durations, by the resource that each belongs to: 1 leaves it as it
+ * is.  For sensitivities. */
+typedef struct
+{
+  double host, framework, input, kernel, optimizer, latency;
+  Id     links[2];       /* these link classes (both ways of one NIC); 0: all */
+  double link;           /* with the software's own limits where such a link is the slowest */
+} DurationScale;
+extern const DurationScale duration_as_is;
+
 /* `ideal_network`: every collective takes no time (the host still issues it). */
 Execution *execution_new  (const StepGraph *graph, const Network *network, gboolean ideal_network);
+void       execution_scale (Execution *x, const DurationScale *scale);   /* before execution_run () */
 void       execution_free (Execution *x);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Execution, execution_free)
 /* From time 0.  May be called again.  ENGINE_ERROR_DEADLOCK names the tasks. */
@@ -30,3 +41,5 @@ const GraphTask  *execution_task    (const Execution *x, Id task, guint *step);
 guint             execution_call    (const Execution *x, Id meeting, guint *step);
 Id                execution_task_id (const Execution *x, guint step, guint graph_task);
 Id                execution_queue   (const Execution *x, guint graph_queue);
+/* The link class that bounds a flow on an idle network; 0: none. */
+Id                execution_bounding_link (const CollectiveFlow *flow, const Network *network);

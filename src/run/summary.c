@@ -19,26 +19,6 @@ summary_add_time (NamedTime **times, guint *n, const char *name, double seconds)
   (*n)++;
 }
 
-Id
-summary_bounding_link (const CollectiveFlow *flow, const Network *network)
-{
-  double least = INFINITY;
-  Id link = 0;
-
-  for (guint i = 0; i < flow->n_loads; i++)
-    {
-      const LinkLoad *load = &flow->load[i];
-      const double rate = network_link (network, load->link)->capacity * load->efficiency / load->bytes;
-
-      if (load->bytes > 0 && rate < least)
-        {
-          least = rate;
-          link = load->link;
-        }
-    }
-  return link;
-}
-
 /* Mean seconds a step of a sum over all ranks of the window. */
 static double
 mean_seconds (RankTicks ticks, const Ledger *ledger, guint steps)
@@ -101,7 +81,7 @@ summary_collectives (Result *r, const Execution *x, const Window *window, const 
     {
       const GraphCall *call = graph_get_call (graph, i);
       const Meeting *meeting = engine_get_meeting (execution_engine (x), window->first * graph->calls->len + i + 1);
-      const Id link = summary_bounding_link (&call->flow, network);
+      const Id link = execution_bounding_link (&call->flow, network);
       CollectiveUse *use = &r->collectives[i];
 
       use->label = g_strdup (call->label);

@@ -12,7 +12,5 @@ void summary_lanes       (Result *r, const Execution *x, const Window *window);
 void summary_rates       (Result *r, const Point *point);
 /* Self-checks; FALSE (RUN_ERROR_CHECK, with the numbers) if one fails. */
 gboolean summary_checks  (Result *r, const Execution *x, const Window *window, const Network *network, GError **error);
-/* The link class that an idle network's flow is bounded by. */
-Id   summary_bounding_link (const CollectiveFlow *flow, const Network *network);
 /* Appends to a list of named times; name is copied. */
 void summary_add_time    (NamedTime **times, guint *n, const char *name, double seconds);
