@@ -29,23 +29,34 @@ wrong_part (GError **error, GError *cause, const char *group, const char *key)
   return FALSE;
 }
 
+/* What a shelf does to load each part; `what` is its name. */
+static gpointer load_machine_part   (gconstpointer what, GError **error) { return machine_load (what, error); }
+static gpointer load_gpu_part       (gconstpointer what, GError **error) { return gpu_load (what, error); }
+static gpointer load_transport_part (gconstpointer what, GError **error) { return transport_load (what, error); }
+static void     free_machine_part   (gpointer part) { machine_free (part); }
+static void     free_gpu_part       (gpointer part) { gpu_free (part); }
+static void     free_transport_part (gpointer part) { transport_free (part); }
+static const ShelfKind machines = { "machine", load_machine_part, free_machine_part };
+static const ShelfKind gpus = { "gpu", load_gpu_part, free_gpu_part };
+static const ShelfKind transports = { "transport", load_transport_part, free_transport_part };
+
 static gboolean
-load_machine (Machine **out, const char *name, const char *group, GError **error)
+load_machine (const Cluster *c, const Machine **out, const char *name, const char *group, GError **error)
 {
   GError *cause = NULL;
 
   if (name == NULL)
     return wrong (error, group, "machine", "not given; 'lockstep list machines' shows what there is");
-  *out = machine_load (name, &cause);
+  *out = shelf_get (c->parts, &machines, name, name, &cause);
   return *out != NULL || wrong_part (error, cause, group, "machine");
 }
 
 static gboolean
-load_transport (Transport **out, const char *name, int place, const char *key, GError **error)
+load_transport (const Cluster *c, const Transport **out, const char *name, int place, const char *key, GError **error)
 {
   GError *cause = NULL;
 
-  *out = transport_load (name, &cause);
+  *out = shelf_get (c->parts, &transports, name, name, &cause);
   if (*out == NULL)
     return wrong_part (error, cause, "network", key);
   if ((*out)->place == place || (*out)->place == TRANSPORT_BOTH)
@@ -59,14 +70,16 @@ static gboolean
 load_workers (Cluster *c, const ClusterSpec *spec, GError **error)
 {
   const MachineSpec *machine;
+  const char *gpu;
   GError *cause = NULL;
 
-  if (!load_machine (&c->machine, spec->machine, "cluster", error))
+  if (!load_machine (c, &c->machine, spec->machine, "cluster", error))
     return FALSE;
   machine = &c->machine->spec;
   if (machine->gpus == 0)
     return wrong (error, "cluster", "machine", "'%s' has no GPU; give a machine with GPUs for the workers", machine->name);
-  c->gpu = gpu_load (spec->gpu != NULL ? spec->gpu : machine->gpu, &cause);
+  gpu = spec->gpu != NULL ? spec->gpu : machine->gpu;
+  c->gpu = shelf_get (c->parts, &gpus, gpu, gpu, &cause);
   if (c->gpu == NULL)
     return wrong_part (error, cause, "cluster", spec->gpu != NULL ? "gpu" : "machine");
   if (spec->nodes < 1 || (double) spec->nodes > CLUSTER_MAX_NODES)
@@ -95,7 +108,7 @@ load_node_link (Cluster *c, const NetworkSpec *network, const ClusterSpec *spec,
     return TRUE;
   if (name == NULL)
     return TRUE;
-  if (!load_transport (&c->in_node, name, TRANSPORT_IN_NODE, "node-transport", error))
+  if (!load_transport (c, &c->in_node, name, TRANSPORT_IN_NODE, "node-transport", error))
     return FALSE;
   if (c->in_node->link == TRANSPORT_LINK_NVLINK && !machine_has_nvlink (c->machine))
     return wrong (error, "network", "node-transport", "'%s' needs NVLink, which '%s' has not; give pcie-p2p or pcie-host",
@@ -122,7 +135,7 @@ load_servers (Cluster *c, Servers *servers, const ServerSpec *spec, const char *
     return spec->count <= c->nodes
              || wrong (error, group, "count", "%" U64 " servers on the workers, but there are %" U64 " nodes; give at most one a node",
                        spec->count, c->nodes);
-  if (!load_machine (&servers->machine, spec->machine, group, error))
+  if (!load_machine (c, &servers->machine, spec->machine, group, error))
     return FALSE;
   if (servers->machine->spec.gpus > 0)
     return wrong (error, group, "machine", "'%s' has %" U64 " GPU%s that a server would not use; give a machine without, as n1-highcpu-16",
@@ -185,17 +198,30 @@ Cluster *
 cluster_new (const ClusterSpec *spec, const NetworkSpec *network, const ServerSpec *reducers,
              const ServerSpec *servers, GError **error)
 {
+  g_autoptr (Shelf) parts = shelf_new ();
+  Cluster *c = cluster_new_from (parts, spec, network, reducers, servers, error);
+
+  if (c != NULL)
+    c->own_parts = g_steal_pointer (&parts);
+  return c;
+}
+
+Cluster *
+cluster_new_from (Shelf *parts, const ClusterSpec *spec, const NetworkSpec *network, const ServerSpec *reducers,
+                  const ServerSpec *servers, GError **error)
+{
   g_autoptr (Cluster) c = g_new0 (Cluster, 1);
   const char *transport;
 
+  c->parts = parts;
   c->spec = *network;
   if (!load_workers (c, spec, error) || !load_node_link (c, network, spec, error)
       || !load_servers (c, &c->reducers, reducers, "reduction-server", error)
       || !load_servers (c, &c->parameter, servers, "parameter-server", error))
     return NULL;
   transport = network->transport != NULL ? network->transport : c->machine->spec.transport;
-  if (!load_transport (&c->between, transport, TRANSPORT_BETWEEN, "transport", error)
-      || !load_transport (&c->grpc, c->between->place == TRANSPORT_BOTH ? transport : "grpc", TRANSPORT_BETWEEN, "transport", error))
+  if (!load_transport (c, &c->between, transport, TRANSPORT_BETWEEN, "transport", error)
+      || !load_transport (c, &c->grpc, c->between->place == TRANSPORT_BOTH ? transport : "grpc", TRANSPORT_BETWEEN, "transport", error))
     return NULL;
   forget_strings (c);
   c->nic_bandwidth = isnan (network->nic_bandwidth) ? c->machine->spec.nic_bandwidth : network->nic_bandwidth;
@@ -208,14 +234,8 @@ cluster_free (Cluster *c)
 {
   if (c == NULL)
     return;
-  machine_free (c->machine);
-  machine_free (c->reducers.machine);
-  machine_free (c->parameter.machine);
-  gpu_free (c->gpu);
-  transport_free (c->between);
-  transport_free (c->in_node);
-  transport_free (c->grpc);
   network_free (c->network);
+  shelf_free (c->own_parts);
   g_free (c);
 }
 

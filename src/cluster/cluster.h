@@ -3,6 +3,7 @@
 #include "cluster/spec.h"
 #include "compute/gpu.h"
 #include "base/origin.h"
+#include "base/shelf.h"
 #include "network/path.h"
 #include "network/spec.h"
 
@@ -30,6 +31,9 @@ typedef struct Cluster Cluster;
  * the scenario reader puts file:line in front. */
 Cluster       *cluster_new  (const ClusterSpec *cluster, const NetworkSpec *network,
                              const ServerSpec *reducers, const ServerSpec *servers, GError **error);
+/* The same with the parts of a shelf, which must outlive the cluster. */
+Cluster       *cluster_new_from (Shelf *parts, const ClusterSpec *cluster, const NetworkSpec *network,
+                                 const ServerSpec *reducers, const ServerSpec *servers, GError **error);
 void           cluster_free (Cluster *cluster);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cluster, cluster_free)
 const Network *cluster_network (const Cluster *cluster);

@@ -6,16 +6,17 @@
 typedef struct
 {
   ServerSpec spec;         /* machine: not kept */
-  Machine   *machine;      /* NULL: none, or on the workers */
+  const Machine *machine;  /* NULL: none, or on the workers */
   Id         out, in;
 } Servers;
 
 struct Cluster
 {
-  Machine   *machine;
-  Gpu       *gpu;
+  Shelf     *parts, *own_parts;          /* own_parts NULL: the caller's */
+  const Machine *machine;
+  const Gpu *gpu;
   guint64    nodes, gpus_per_node;
-  Transport *between, *in_node, *grpc;   /* in_node NULL: one GPU a node */
+  const Transport *between, *in_node, *grpc;   /* in_node NULL: one GPU a node */
   NetworkSpec spec;        /* transport names: not kept */
   Servers    reducers, parameter;
   Network   *network;

@@ -54,7 +54,7 @@ say_machine (const Cluster *c, const Sink *sink)
 static void
 say_transport (const Transport *t, const char *group, const Cluster *c, const Sink *sink)
 {
-  const gboolean between = t == c->between;
+  const gboolean between = g_str_equal (group, "transport");
   const Origin name = { ORIGIN_DERIVED, t->summary };
 
   sink->value (sink->user, group, "name", t->name, &name);
