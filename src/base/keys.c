@@ -256,3 +256,25 @@ key_format (const Key *key, gconstpointer from)
       g_assert_not_reached ();
     }
 }
+
+char *
+keys_fingerprint (const Key *keys, gconstpointer from)
+{
+  GString *out = g_string_new (NULL);
+
+  for (const Key *k = keys; k != NULL && k->name != NULL; k++)
+    {
+      const char *text = k->type == KEY_STRING ? *CONST_FIELD (from, k, char *) : NULL;
+      guint64 bits = 0;
+
+      if (k->type == KEY_STRING)
+        bits = text == NULL ? G_MAXUINT64 : strlen (text);   /* the length first: no text can look like two */
+      else if (k->type == KEY_CHOICE || k->type == KEY_BOOLEAN)
+        bits = (guint64) *CONST_FIELD (from, k, int);
+      else
+        memcpy (&bits, CONST_FIELD (from, k, guint64), sizeof bits);   /* a count or a double */
+      g_string_append_printf (out, "%" G_GINT64_MODIFIER "x ", bits);
+      g_string_append (out, text != NULL ? text : "");
+    }
+  return g_string_free (out, FALSE);
+}

@@ -92,3 +92,6 @@ void        key_file_error  (const KeyFile *file, const char *group, const char 
 /* One value as it would stand in a file, from the struct.  Caller frees. */
 char       *key_format      (const Key *key, gconstpointer from);
 const Key  *key_find        (const Key *keys, const char *name);
+/* All values of a struct as one text: equal texts, equal values, to the bit.
+ * To look things up by; not for people.  Caller frees. */
+char       *keys_fingerprint (const Key *keys, gconstpointer from);

@@ -7,14 +7,69 @@ point_gpus (const Point *point)
   return cluster_nodes (point->cluster) * cluster_gpus_per_node (point->cluster);
 }
 
+static gpointer
+load_workload (gconstpointer spec, GError **error)
+{
+  return workload_load (spec, error);
+}
+
+static void
+free_workload (gpointer workload)
+{
+  workload_free (workload);
+}
+
+static const Workload *
+find_workload (Shelf *parts, const WorkloadSpec *spec, GError **error)
+{
+  static const ShelfKind kind = { "workload", load_workload, free_workload };
+  g_autofree char *key = keys_fingerprint (workload_keys, spec);
+
+  return shelf_get (parts, &kind, key, spec, error);
+}
+
+/* All that a compute model follows from. */
+typedef struct
+{
+  const ComputeSpec *spec;
+  const Gpu         *gpu;      /* of the same shelf */
+  Precision          precision;
+  const char        *family;
+} ComputeSource;
+
+static gpointer
+load_compute (gconstpointer what, GError **error)
+{
+  const ComputeSource *source = what;
+  g_autofree ComputeModel *model = g_new0 (ComputeModel, 1);
+
+  if (!compute_init (model, source->spec, source->gpu, source->precision, source->family, error))
+    return NULL;
+  return g_steal_pointer (&model);
+}
+
 static gboolean
-load_parts (Point *point, GError **error)
+find_compute (Shelf *parts, const ComputeSource *source, ComputeModel *out, GError **error)
+{
+  static const ShelfKind kind = { "compute", load_compute, g_free };
+  g_autofree char *spec = keys_fingerprint (compute_keys, source->spec);
+  g_autofree char *key = g_strdup_printf ("%s\n%s\n%s\n%s", source->gpu->name, precision_names[source->precision],
+                                          source->family, spec);
+  const ComputeModel *model = shelf_get (parts, &kind, key, source, error);
+
+  if (model != NULL)
+    *out = *model;
+  return model != NULL;
+}
+
+static gboolean
+load_parts (Point *point, Shelf *parts, GError **error)
 {
   const Scenario *s = point->scenario;
 
   if (!strategy_find (s->strategy.kind, &point->strategy, error))
     return FALSE;
-  point->cluster = cluster_new (&s->cluster, &s->network, &s->reducers, &s->servers, error);
+  point->cluster = cluster_new_from (parts, &s->cluster, &s->network, &s->reducers, &s->servers, error);
   if (point->cluster == NULL)
     return FALSE;
   if (cluster_gpu (point->cluster) == NULL)
@@ -23,19 +78,32 @@ load_parts (Point *point, GError **error)
                    "[cluster] machine: '%s' has no GPU; training needs a machine with one", s->cluster.machine);
       return FALSE;
     }
-  point->workload = workload_load (&s->workload, error);
-  return point->workload != NULL
-         && compute_init (&point->compute, &s->compute, cluster_gpu (point->cluster),
-                          (Precision) s->workload.precision, point->workload->family, error);
+  point->workload = find_workload (parts, &s->workload, error);
+  if (point->workload == NULL)
+    return FALSE;
+  const ComputeSource source = { &s->compute, cluster_gpu (point->cluster), (Precision) s->workload.precision,
+                                 point->workload->family };
+  return find_compute (parts, &source, &point->compute, error);
 }
 
 Point *
 point_new (const Scenario *scenario, GError **error)
 {
+  g_autoptr (Shelf) parts = shelf_new ();
+  Point *point = point_new_from (parts, scenario, error);
+
+  if (point != NULL)
+    point->own_parts = g_steal_pointer (&parts);
+  return point;
+}
+
+Point *
+point_new_from (Shelf *parts, const Scenario *scenario, GError **error)
+{
   g_autoptr (Point) point = g_new0 (Point, 1);
 
   point->scenario = scenario;
-  if (!load_parts (point, error))
+  if (!load_parts (point, parts, error))
     return NULL;
   point->input = (StepInput) {
     .cluster = point->cluster,
@@ -58,6 +126,6 @@ point_free (Point *point)
   if (point == NULL)
     return;
   cluster_free (point->cluster);
-  workload_free (point->workload);
+  shelf_free (point->own_parts);
   g_free (point);
 }

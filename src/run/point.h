@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
+#include "base/shelf.h"
 #include "scenario/scenario.h"
 #include "strategy/strategy.h"
 
@@ -7,8 +8,9 @@
 typedef struct
 {
   const Scenario *scenario;
+  Shelf          *own_parts; /* NULL: the caller's */
   Cluster        *cluster;
-  Workload       *workload;
+  const Workload *workload;
   ComputeModel    compute;
   const Strategy *strategy;
   StepInput       input;     /* borrows from the above */
@@ -16,6 +18,9 @@ typedef struct
 
 /* Errors start with "[group] key: "; see scenario_locate_error (). */
 Point *point_new  (const Scenario *scenario, GError **error);
+/* The same with the parts of a shelf, which must outlive the point: what other
+ * points have read is not read again. */
+Point *point_new_from (Shelf *parts, const Scenario *scenario, GError **error);
 void   point_free (Point *point);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Point, point_free)
 guint64 point_gpus (const Point *point);

@@ -140,11 +140,11 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
 /* One GPU alone: the same batch a GPU in weak mode, the same global batch in
  * strong mode. */
 static gboolean
-add_one_gpu (Result *r, const Scenario *scenario, GError **error)
+add_one_gpu (Result *r, const Scenario *scenario, Shelf *parts, GError **error)
 {
   static const char *const alone[] = { "cluster.nodes=1", "cluster.gpus-per-node=1", NULL };
   g_autoptr (Scenario) one = scenario_with (scenario, alone, error);
-  g_autoptr (Point) point = one != NULL ? point_new (one, error) : NULL;
+  g_autoptr (Point) point = one != NULL ? point_new_from (parts, one, error) : NULL;
   g_auto (Played) played = { 0 };
 
   if (point == NULL || !play (point, &point->input, FALSE, &played, error))
@@ -158,14 +158,16 @@ add_one_gpu (Result *r, const Scenario *scenario, GError **error)
 static Result *
 run_point (const Scenario *scenario, const RunOptions *options, GError **error)
 {
-  g_autoptr (Point) point = point_new (scenario, error);
+  g_autoptr (Shelf) own = options->parts == NULL ? shelf_new () : NULL;
+  Shelf *parts = own != NULL ? own : options->parts;
+  g_autoptr (Point) point = point_new_from (parts, scenario, error);
   g_autoptr (Result) r = NULL;
 
   if (point == NULL)
     return NULL;
   r = g_new0 (Result, 1);
   describe_point (r, point);
-  if (!fill_result (r, point, options, error) || (options->one_gpu && !add_one_gpu (r, scenario, error)))
+  if (!fill_result (r, point, options, error) || (options->one_gpu && !add_one_gpu (r, scenario, parts, error)))
     return NULL;
   return g_steal_pointer (&r);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
+#include "base/shelf.h"
 #include "run/result.h"
 #include "scenario/scenario.h"
 
@@ -9,6 +10,7 @@ typedef struct
   gboolean one_gpu;      /* run one GPU alone for the efficiency */
   gboolean lanes;        /* keep the spans */
   gboolean unfold;       /* a class for every rank */
+  Shelf   *parts;        /* shared with other runs; NULL: read anew */
 } RunOptions;
 
 #define RUN_ERROR (run_error_quark ())

@@ -238,7 +238,8 @@ find_differences (Comparison *c, Scenario *const *scenarios)
 Comparison *
 study_compare (Scenario *const *scenarios, guint n, gboolean allow_unequal_batch, GError **error)
 {
-  const RunOptions options = { .one_gpu = TRUE };
+  g_autoptr (Shelf) parts = shelf_new ();
+  const RunOptions options = { .one_gpu = TRUE, .parts = parts };
   g_autoptr (Comparison) c = g_new0 (Comparison, 1);
 
   c->results = g_new0 (Result *, n);

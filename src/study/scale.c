@@ -8,9 +8,9 @@
 typedef struct { guint64 nodes, gpus_per_node; } Place;
 
 static guint64
-full_node (const Scenario *scenario, GError **error)
+full_node (Shelf *parts, const Scenario *scenario, GError **error)
 {
-  g_autoptr (Cluster) cluster = cluster_new (&scenario->cluster, &scenario->network, NULL, NULL, error);
+  g_autoptr (Cluster) cluster = cluster_new_from (parts, &scenario->cluster, &scenario->network, NULL, NULL, error);
 
   return cluster != NULL ? cluster_gpus_per_node (cluster) : 0;
 }
@@ -76,10 +76,10 @@ places_of_sweep (GArray *places, const Scenario *scenario, const SweepAxis *node
 }
 
 static GArray *
-find_places (const Scenario *scenario, const ScaleOptions *options, GError **error)
+find_places (Shelf *parts, const Scenario *scenario, const ScaleOptions *options, GError **error)
 {
   const SweepAxis *nodes = find_axis (scenario, "cluster.nodes"), *gpus = find_axis (scenario, "cluster.gpus-per-node");
-  const guint64 full = full_node (scenario, error);
+  const guint64 full = full_node (parts, scenario, error);
   g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (Place));
 
   if (full == 0)
@@ -147,9 +147,9 @@ check_batch (const Scenario *scenario, const GArray *places, GError **error)
 }
 
 static Result *
-run_place (const Scenario *outer, const Place *place, gboolean strong, guint64 scenario_gpus, GError **error)
+run_place (Shelf *parts, const Scenario *outer, const Place *place, gboolean strong, guint64 scenario_gpus, GError **error)
 {
-  const RunOptions options = { 0 };
+  const RunOptions options = { .parts = parts };
   g_autofree char *nodes = g_strdup_printf ("cluster.nodes=%" G_GUINT64_FORMAT, place->nodes);
   g_autofree char *gpus = g_strdup_printf ("cluster.gpus-per-node=%" G_GUINT64_FORMAT, place->gpus_per_node);
   const char *const sets[] = { nodes, gpus, NULL };
@@ -192,7 +192,7 @@ set_efficiency (Curve *curve, const char *baseline, double one_gpu)
 }
 
 static gboolean
-fill_curve (Curve *curve, const Scenario *scenario, const SetPoint *outer, const GArray *places, gboolean strong,
+fill_curve (Curve *curve, Shelf *parts, const Scenario *scenario, const SetPoint *outer, const GArray *places, gboolean strong,
             const char *baseline, GError **error)
 {
   const Place one = { 1, 1 };
@@ -200,7 +200,7 @@ fill_curve (Curve *curve, const Scenario *scenario, const SetPoint *outer, const
   g_autoptr (Result) alone = NULL;
   guint64 scenario_gpus;
 
-  if (base == NULL || (scenario_gpus = base->cluster.nodes * full_node (base, error)) == 0
+  if (base == NULL || (scenario_gpus = base->cluster.nodes * full_node (parts, base, error)) == 0
       || (strong && !check_batch (base, places, error)))
     return FALSE;
   curve->n_swept = outer->n;
@@ -209,11 +209,13 @@ fill_curve (Curve *curve, const Scenario *scenario, const SetPoint *outer, const
   curve->points = g_new0 (Result *, places->len);
   for (; curve->n_points < places->len; curve->n_points++)
     {
-      curve->points[curve->n_points] = run_place (base, &g_array_index (places, Place, curve->n_points), strong, scenario_gpus, error);
+      const Place *place = &g_array_index (places, Place, curve->n_points);
+
+      curve->points[curve->n_points] = run_place (parts, base, place, strong, scenario_gpus, error);
       if (curve->points[curve->n_points] == NULL)
         return FALSE;
     }
-  alone = run_place (base, &one, strong, scenario_gpus, error);
+  alone = run_place (parts, base, &one, strong, scenario_gpus, error);
   if (alone == NULL)
     return FALSE;
   set_efficiency (curve, baseline, alone->throughput);
@@ -267,8 +269,9 @@ ScaleStudy *
 study_scale (const Scenario *scenario, const ScaleOptions *options, GError **error)
 {
   static const char *const scale_keys[] = { "cluster.nodes", "cluster.gpus-per-node", NULL };
+  g_autoptr (Shelf) parts = shelf_new ();
   g_autoptr (ScaleStudy) study = g_new0 (ScaleStudy, 1);
-  g_autoptr (GArray) places = find_places (scenario, options, error);
+  g_autoptr (GArray) places = find_places (parts, scenario, options, error);
   g_autoptr (GPtrArray) outer = NULL;
 
   if (places == NULL)
@@ -285,7 +288,8 @@ study_scale (const Scenario *scenario, const ScaleOptions *options, GError **err
   for (guint i = 0; i < outer->len; i++)
     {
       study->n_curves = i + 1;
-      if (!fill_curve (&study->curves[i], scenario, g_ptr_array_index (outer, i), places, study->strong, study->baseline, error))
+      if (!fill_curve (&study->curves[i], parts, scenario, g_ptr_array_index (outer, i), places, study->strong,
+                       study->baseline, error))
         return NULL;
     }
   find_crossing (study);
