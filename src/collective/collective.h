@@ -19,7 +19,7 @@ typedef struct
 } CollectiveCall;
 
 /* What one collective asks of the network, seen as one activity (view 1). */
-#define COLLECTIVE_MAX_LOADS 10
+#define COLLECTIVE_MAX_LOADS 16
 typedef struct
 {
   double   latency;        /* s until the bytes flow: launch, hops by protocol, pipeline fill */

@@ -40,8 +40,16 @@ flow_gpus (Flow *flow, double bytes, double share)
 {
   const PathLeg *leg = &flow->paths->in_node;
 
-  if (flow->per_node > 1)
-    add_both (flow, leg->out, leg->in, bytes, share * leg->rate / leg->capacity, leg->capacity);
+  if (flow->per_node <= 1)
+    return;
+  add_both (flow, leg->out, leg->in, bytes, share * leg->rate / leg->capacity, leg->capacity);
+  for (guint i = 0; i < leg->n_bridges; i++)
+    {
+      const PathBridge *bridge = &leg->bridge[i];
+
+      add (flow, bridge->link, bytes * bridge->edges, share);
+      flow->rate = fmin (flow->rate, bridge->capacity * fmin (share, 1) / (bytes * bridge->edges));
+    }
 }
 
 void

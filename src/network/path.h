@@ -11,7 +11,18 @@ typedef struct
 {
   guint64 n_ranks, n_nodes, per_node;
   guint64 twins_per_node;       /* groups that share each node's NICs, this one counted: 1 = alone */
+  guint64 stride;               /* from a member in a node to the next, in GPUs; 0 as 1: side by side */
 } RankGroup;
+
+/* A link that the GPUs of a node share (host bridge, link between CPUs) and that
+ * the group's ring crosses. */
+typedef struct
+{
+  Id     link;
+  double capacity;              /* bytes/s, both ways together, typical */
+  double edges;                 /* crossings, both ways together, twins counted: bytes on it per byte that a GPU sends */
+} PathBridge;
+#define PATH_MAX_BRIDGES 2
 
 /* The hops of one kind (inside the node, or between nodes) as software makes
  * them: parameters of knowledge "cost model of collectives", its names in brackets. */
@@ -23,6 +34,8 @@ typedef struct
   double rate;                  /* bytes/s: of a ring per GPU inside [B], of all links of a node between [Bn]; typical */
   double hop[N_PROTOCOLS];      /* s [gL gM gS | hL hM hS] */
   double share[N_PROTOCOLS];    /* of `rate` the protocol reaches [fL fM 1] */
+  guint  n_bridges;             /* inside the node: where GPUs are joined by PCIe */
+  PathBridge bridge[PATH_MAX_BRIDGES];
 } PathLeg;
 
 /* What NCCL itself believes inside a box, from which it picks the protocol
