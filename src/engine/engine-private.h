@@ -2,6 +2,7 @@
 #pragma once
 #include "engine/engine.h"
 #include "engine/radix-heap.h"
+#include <string.h>
 
 /* Inside engine/ only: build.c fills the arrays, engine.c runs them, deadlock.c
  * says why they stand still.  Hooks may add tasks, so an array may move at any

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "engine/events.h"
-#include <string.h>
 
 /* The radix heap of events.h, inline for the engine's loop.  Ahuja, Mehlhorn,
  * Orlin and Tarjan 1990, on integer keys: an event's bucket is the highest digit
  * in which its time differs from the last popped time, and that digit's value.
  * Of equal times all are in one bucket in the order of their pushes, and moving
- * a bucket down keeps that order: FIFO needs no sequence number.
- * Bucket 0 is the now-list: the events at the last popped time. */
+ * a bucket down keeps that order: FIFO needs no sequence number.  Those at the
+ * last popped time are in the now-list. */
+#define RADIX_BITS 3   /* a digit; tests/bench: 1 and 2 move events more often, 4 spreads few over too much memory */
+#define RADIX_DIGITS (1u << RADIX_BITS)
+#define RADIX_LEVELS ((64 + RADIX_BITS - 1) / RADIX_BITS)
+#define RADIX_BUCKETS (RADIX_LEVELS * RADIX_DIGITS)
+#define RADIX_WORDS ((RADIX_BUCKETS + 63) / 64)
+#define RADIX_NOW RADIX_BUCKETS
+
 #define RADIX_BLOCK_BYTES 4096
 #define RADIX_BLOCK_EVENTS 255
-#define RADIX_BUCKETS 65
 
+/* Aligned to its size, so a cursor at a border says that its block is full. */
 typedef struct RadixBlock RadixBlock;
 struct RadixBlock
 {
@@ -23,92 +29,69 @@ struct RadixBlock
 G_STATIC_ASSERT (sizeof (Event) == 16);
 G_STATIC_ASSERT (sizeof (RadixBlock) == RADIX_BLOCK_BYTES);
 
-/* Blocks are aligned to their size, so a cursor at a block's border says that
- * the block is full (or, NULL, that there is none). */
 typedef struct
 {
-  Event      *end;      /* where the next event goes */
-  RadixBlock *first;
+  Event *end;     /* where the next one goes; NULL: no block yet */
+  Event *begin;   /* the first; its block stays when the bucket is emptied */
 } RadixBucket;
 
 typedef struct RadixSlab RadixSlab;
 
 struct RadixHeap
 {
-  Tick        last;               /* the last popped time */
-  uint64_t    occupied;           /* bit b - 1: bucket b > 0 holds events */
-  Event      *head;               /* next of bucket 0 */
+  Tick        last;                    /* popped */
+  Event      *head;                    /* next of the now-list, in the block of its begin */
+  uint64_t    occupied[RADIX_WORDS];   /* a bit a bucket */
   RadixBlock *spare;
-  RadixBucket bucket[RADIX_BUCKETS];
+  RadixBucket bucket[RADIX_BUCKETS + 1];
   RadixSlab  *slabs;
   gsize       bytes;
 };
 
-void radix_heap_init      (RadixHeap *h);
-void radix_heap_finish    (RadixHeap *h);
-void radix_heap_more      (RadixHeap *h);                       /* fills the list of spare blocks */
-gboolean radix_heap_refill (RadixHeap *h);                      /* bucket 0 from the least other one */
+void     radix_heap_init   (RadixHeap *h);
+void     radix_heap_finish (RadixHeap *h);
+void     radix_heap_extend (RadixHeap *h, unsigned bucket);   /* by a block */
+void     radix_heap_advance (RadixHeap *h);                   /* the now-list to its next block */
+gboolean radix_heap_refill (RadixHeap *h);                    /* the empty now-list with the next time */
 
-static inline RadixBlock *
-radix_block_of (const Event *end)
+static inline gboolean
+radix_at_border (const Event *cursor)
 {
-  return (RadixBlock *) (((uintptr_t) end - 1) & ~(uintptr_t) (RADIX_BLOCK_BYTES - 1));
-}
-
-static inline void
-radix_bucket_extend (RadixHeap *h, unsigned b)
-{
-  RadixBucket *bucket = &h->bucket[b];
-
-  if (h->spare == NULL)
-    radix_heap_more (h);
-
-  RadixBlock *block = h->spare;
-
-  h->spare = block->next;
-  block->next = NULL;
-  if (bucket->first == NULL)
-    bucket->first = block;
-  else
-    radix_block_of (bucket->end)->next = block;
-  bucket->end = block->event;
-  if (b == 0 && h->head == NULL)
-    h->head = block->event;
+  return ((uintptr_t) cursor & (RADIX_BLOCK_BYTES - 1)) == 0;
 }
 
 static inline void
 radix_put (RadixHeap *h, unsigned b, Event event)
 {
-  RadixBucket *bucket = &h->bucket[b];
-
-  if (G_UNLIKELY (((uintptr_t) bucket->end & (RADIX_BLOCK_BYTES - 1)) == 0))
-    radix_bucket_extend (h, b);
-  *bucket->end++ = event;
-}
-
-static inline unsigned
-radix_bucket_of (Tick time, Tick last)
-{
-  const Tick differing = time ^ last;
-
-  return differing == 0 ? 0 : 64 - (unsigned) __builtin_clzll (differing);
+  if (G_UNLIKELY (radix_at_border (h->bucket[b].end)))
+    radix_heap_extend (h, b);
+  *h->bucket[b].end++ = event;
 }
 
 static inline void
 radix_push (RadixHeap *h, Event event)
 {
-  const unsigned b = radix_bucket_of (event.time, h->last);
+  const Tick differing = event.time ^ h->last;
+
+  if (differing == 0)
+    {
+      radix_put (h, RADIX_NOW, event);
+      return;
+    }
+
+  const unsigned level = (63 - (unsigned) __builtin_clzll (differing)) / RADIX_BITS;
+  const unsigned digit = (unsigned) (event.time >> (level * RADIX_BITS)) & (RADIX_DIGITS - 1);
+  const unsigned b = level * RADIX_DIGITS + digit;
 
   radix_put (h, b, event);
-  if (b > 0)
-    h->occupied |= (uint64_t) 1 << (b - 1);
+  h->occupied[b / 64] |= (uint64_t) 1 << (b % 64);
 }
 
 /* No event is left at the last popped time. */
 static inline gboolean
 radix_now_empty (const RadixHeap *h)
 {
-  return h->head == h->bucket[0].end;
+  return h->head == h->bucket[RADIX_NOW].end;
 }
 
 /* Only if the now-list is not empty. */
@@ -116,17 +99,11 @@ static inline Event
 radix_pop_now (RadixHeap *h)
 {
   const Event event = *h->head++;
+  RadixBucket *now = &h->bucket[RADIX_NOW];
 
-  if (G_UNLIKELY (((uintptr_t) h->head & (RADIX_BLOCK_BYTES - 1)) == 0))
-    {
-      RadixBlock *used = h->bucket[0].first, *next = used->next;
-
-      used->next = h->spare;
-      h->spare = used;
-      h->bucket[0].first = next;
-      h->head = next != NULL ? next->event : NULL;
-      if (next == NULL)
-        h->bucket[0].end = NULL;
-    }
+  if (h->head == now->end)
+    h->head = now->end = now->begin;
+  else if (G_UNLIKELY (radix_at_border (h->head)))
+    radix_heap_advance (h);
   return event;
 }
