@@ -108,7 +108,7 @@ test_index_complete (void)
   g_assert_no_error (error);
   while ((file = g_dir_read_name (dir)) != NULL)
     tables += g_str_has_suffix (file, ".csv");
-  g_assert_cmpuint (tables, ==, g_strv_length (names) + 3);   /* index, SUMMARY, SOURCES */
+  g_assert_cmpuint (tables, ==, g_strv_length (names) + 4);   /* index, shapes, SUMMARY, SOURCES */
 }
 
 /* Parameters: torchvision's and Hugging Face's published counts.  Buffers:

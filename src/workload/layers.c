@@ -25,12 +25,70 @@ typedef struct
   double       *tensors;
 } Storage;
 
+struct LayerList
+{
+  GStringChunk *names;
+  GArray       *layers;    /* Layer; tensors not yet set */
+  GArray       *tensors;   /* double */
+  guint         noted;     /* tensors of the layers so far */
+};
+
 typedef struct
 {
   const CsvTable *table;
   guint           column[N_COLUMNS];
-  GArray         *tensors;   /* double */
+  LayerList      *list;
 } Reader;
+
+LayerList *
+layer_list_new (void)
+{
+  LayerList *list = g_new0 (LayerList, 1);
+
+  list->names = g_string_chunk_new (4096);
+  list->layers = g_array_new (FALSE, TRUE, sizeof (Layer));
+  list->tensors = g_array_new (FALSE, FALSE, sizeof (double));
+  return list;
+}
+
+void
+layer_list_free (LayerList *list)
+{
+  if (list == NULL)
+    return;
+  if (list->names != NULL)
+    g_string_chunk_free (list->names);
+  g_array_unref (list->layers);
+  g_array_unref (list->tensors);
+  g_free (list);
+}
+
+void
+layer_list_tensor (LayerList *list, double elements)
+{
+  g_array_append_val (list->tensors, elements);
+}
+
+guint
+layer_list_tensors (const LayerList *list)
+{
+  return list->tensors->len;
+}
+
+void
+layer_list_add (LayerList *list, const char *name, const Layer *layer)
+{
+  Layer copy = *layer;
+
+  copy.name = g_string_chunk_insert (list->names, name);
+  copy.tied = strstr (name, "(tied)") != NULL;
+  copy.n_tensors = list->tensors->len - list->noted;
+  copy.params = 0;
+  for (guint i = list->noted; i < list->tensors->len; i++)
+    copy.params += g_array_index (list->tensors, double, i);
+  list->noted = list->tensors->len;
+  g_array_append_val (list->layers, copy);
+}
 
 static void
 fail (const Reader *r, guint row, guint column, GError **error, const char *what)
@@ -76,7 +134,7 @@ read_tensors (const Reader *r, guint row, Layer *layer, GError **error)
 
   if (!read_count (r, row, TENSORS, &count, error))
     return FALSE;
-  if (count > n || count < n || r->tensors->len + n > WORKLOAD_MAX_TENSORS)
+  if (count > n || count < n || layer_list_tensors (r->list) + n > WORKLOAD_MAX_TENSORS)
     {
       g_autofree char *what = g_strdup_printf ("%u sizes, but column tensors says %s (at most %u in all)", n,
                                                cell (r, row, TENSORS), WORKLOAD_MAX_TENSORS);
@@ -94,7 +152,7 @@ read_tensors (const Reader *r, guint row, Layer *layer, GError **error)
           return FALSE;
         }
       const double elements = (double) size;
-      g_array_append_val (r->tensors, elements);
+      layer_list_tensor (r->list, elements);
       sum += elements;
     }
   if (sum > layer->params || sum < layer->params)
@@ -104,7 +162,6 @@ read_tensors (const Reader *r, guint row, Layer *layer, GError **error)
       fail (r, row, TENSOR_SIZES, error, what);
       return FALSE;
     }
-  layer->n_tensors = n;
   return TRUE;
 }
 
@@ -152,21 +209,23 @@ read_shape (const Reader *r, guint row, Layer *layer, GError **error)
 }
 
 static gboolean
-read_layer (const Reader *r, guint row, Layer *layer, GStringChunk *names, GError **error)
+read_layer (const Reader *r, guint row, GError **error)
 {
   const char *name = cell (r, row, LAYER);
+  Layer layer = { 0 };
 
   if (*name == '\0')
     {
       fail (r, row, LAYER, error, "is empty; a layer needs a name");
       return FALSE;
     }
-  layer->name = g_string_chunk_insert (names, name);
-  layer->tied = strstr (name, "(tied)") != NULL;
-  return read_kind (r, row, layer, error) && read_count (r, row, PARAMS, &layer->params, error)
-         && read_tensors (r, row, layer, error) && read_count (r, row, OUT_ELEMS, &layer->out_elems, error)
-         && read_count (r, row, FLOP, &layer->flop, error) && read_count (r, row, BYTES, &layer->bytes_fp32, error)
-         && read_shape (r, row, layer, error);
+  if (!read_kind (r, row, &layer, error) || !read_count (r, row, PARAMS, &layer.params, error)
+      || !read_tensors (r, row, &layer, error) || !read_count (r, row, OUT_ELEMS, &layer.out_elems, error)
+      || !read_count (r, row, FLOP, &layer.flop, error) || !read_count (r, row, BYTES, &layer.bytes_fp32, error)
+      || !read_shape (r, row, &layer, error))
+    return FALSE;
+  layer_list_add (r->list, name, &layer);
+  return TRUE;
 }
 
 /* Running mean and variance of each channel and num_batches_tracked of each
@@ -209,15 +268,17 @@ sum_up (Workload *workload, Storage *storage)
   workload->buffers = batch_norm_buffers (workload);
 }
 
-static gboolean
-read_rows (Workload *workload, const Reader *r, Storage *storage, GError **error)
+void
+layer_list_end (LayerList *list, Workload *workload)
 {
-  for (guint row = 0; row < workload->n_layers; row++)
-    {
-      if (!read_layer (r, row, &workload->layers[row], storage->names, error))
-        return FALSE;
-    }
-  return TRUE;
+  Storage *storage = g_new0 (Storage, 1);
+
+  storage->names = g_steal_pointer (&list->names);
+  workload->storage = storage;
+  workload->n_layers = list->layers->len;
+  workload->layers = (Layer *) (gpointer) g_array_steal (list->layers, NULL);
+  storage->tensors = (double *) (gpointer) g_array_steal (list->tensors, NULL);
+  sum_up (workload, storage);
 }
 
 static gboolean
@@ -242,8 +303,8 @@ find_columns (Reader *r, GError **error)
 gboolean
 layers_read (Workload *workload, const CsvTable *table, GError **error)
 {
-  Reader r = { .table = table };
-  Storage *storage;
+  g_autoptr (LayerList) list = layer_list_new ();
+  Reader r = { .table = table, .list = list };
 
   if (!find_columns (&r, error))
     return FALSE;
@@ -253,16 +314,13 @@ layers_read (Workload *workload, const CsvTable *table, GError **error)
                    csv_rows (table), WORKLOAD_MAX_LAYERS);
       return FALSE;
     }
-  workload->storage = storage = g_new0 (Storage, 1);
-  storage->names = g_string_chunk_new (4096);
-  workload->n_layers = csv_rows (table);
-  workload->layers = g_new0 (Layer, workload->n_layers);
-  r.tensors = g_array_new (FALSE, FALSE, sizeof (double));
-  const gboolean ok = read_rows (workload, &r, storage, error);
-  storage->tensors = (double *) (gpointer) g_array_free (r.tensors, FALSE);
-  if (ok)
-    sum_up (workload, storage);
-  return ok;
+  for (guint row = 0; row < csv_rows (table); row++)
+    {
+      if (!read_layer (&r, row, error))
+        return FALSE;
+    }
+  layer_list_end (list, workload);
+  return TRUE;
 }
 
 void

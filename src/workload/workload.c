@@ -7,6 +7,7 @@
 #include "base/csv.h"
 #include "base/names.h"
 #include "base/origin.h"
+#include "workload/generator.h"
 #include "workload/layers.h"
 
 const Key workload_keys[] = {
@@ -19,6 +20,31 @@ const Key workload_keys[] = {
     .help = "Arithmetic of the kernels; tf32 is what frameworks call fp32 where they let TF32 in." },
   { .name = "family", .type = KEY_STRING, .offset = offsetof (WorkloadSpec, family),
     .help = "Class in models/efficiency.csv (default: the workload's own)." },
+#define AT(field) offsetof (WorkloadSpec, shape.field)
+  { "architecture", KEY_CHOICE, UNIT_NONE, AT (architecture), "none",
+    "Or a transformer generated from its shape; beside a name, what differs from it.", .choices = architecture_names },
+  { "hidden", KEY_COUNT, UNIT_NONE, AT (hidden), NULL, "Shape: width of the residual stream.", 1, 1e6 },
+  { "heads", KEY_COUNT, UNIT_NONE, AT (heads), NULL, "Shape: attention heads.", 1, 1e5 },
+  { "kv-heads", KEY_COUNT, UNIT_NONE, AT (kv_heads), NULL, "Shape: key and value heads (grouped queries); without it as many as heads.", 1, 1e5 },
+  { "head-dim", KEY_COUNT, UNIT_NONE, AT (head_dim), NULL, "Shape: width of a head; without it hidden over heads.", 1, 1e5 },
+  { "layers", KEY_COUNT, UNIT_NONE, AT (layers), NULL, "Shape: transformer blocks.", 1, 1e5 },
+  { "ffn", KEY_COUNT, UNIT_NONE, AT (ffn), NULL,
+    "Shape: width of the feed-forward part; without it 4 x hidden, of a gated one 8/3 x hidden rounded up to 256.", 1, 1e7 },
+  { "vocabulary", KEY_COUNT, UNIT_NONE, AT (vocabulary), NULL, "Shape: tokens; without it the architecture's.", 1, 1e8 },
+  { "sequence", KEY_COUNT, UNIT_NONE, AT (sequence), NULL, "Shape: tokens of a sample; without it the name's or the architecture's.", 1, 1e8 },
+  { "max-sequence", KEY_COUNT, UNIT_NONE, AT (max_sequence), NULL, "Shape: rows of the table of learned positions; at least the sequence.", 1, 1e8 },
+  { "experts", KEY_COUNT, UNIT_NONE, AT (experts), NULL, "Shape: feed-forward experts of a block; without it one, no mixture.", 1, 1e5 },
+  { "top-k", KEY_COUNT, UNIT_NONE, AT (top_k), NULL, "Shape: experts that a token visits; without it 2 of several.", 1, 1e5 },
+  { "tied", KEY_CHOICE, UNIT_NONE, AT (tied), "auto", "Shape: the output layer shares the embedding's weights.", .choices = shape_switch_names },
+  { "gated", KEY_CHOICE, UNIT_NONE, AT (gated), "auto", "Shape: feed-forward part with a gate (SwiGLU).", .choices = shape_switch_names },
+  { "bias", KEY_CHOICE, UNIT_NONE, AT (bias), "auto", "Shape: linear layers have a bias.", .choices = shape_switch_names },
+  { "positions", KEY_CHOICE, UNIT_NONE, AT (positions), "auto", "Shape: how positions enter.", .choices = position_names },
+  { "norm", KEY_CHOICE, UNIT_NONE, AT (norm), "auto", "Shape: layer norm (two tensors) or RMS norm (one).", .choices = norm_names },
+  { "head", KEY_CHOICE, UNIT_NONE, AT (head), "auto", "Shape, bert: heads of pre-training or of SQuAD.", .choices = head_names },
+  { "image", KEY_COUNT, UNIT_NONE, AT (image), NULL, "Shape, vit: edge of the image in pixels; without it 224.", 1, 1e5 },
+  { "patch", KEY_COUNT, UNIT_NONE, AT (patch), NULL, "Shape, vit: edge of a patch in pixels; without it 16.", 1, 1e5 },
+  { "classes", KEY_COUNT, UNIT_NONE, AT (classes), NULL, "Shape, vit: outputs of the head; without it 1000.", 1, 1e8 },
+#undef AT
   { .name = NULL },
 };
 
@@ -125,20 +151,79 @@ read_layers (Workload *workload, const char *path, GError **error)
 }
 
 static gboolean
-load_shipped (Workload *workload, const char *name, GError **error)
+load_table (Workload *workload, GError **error)
+{
+  g_autofree char *file = g_strconcat (workload->name, ".csv", NULL);
+  g_autofree char *path = g_build_filename (part_folder (), "workload", file, NULL);
+
+  return read_layers (workload, path, error);
+}
+
+static gboolean
+generate (Workload *workload, Shape *shape, GError **error)
+{
+  if (!shape_settle (shape, error) || !generator_fill (workload, shape, error))
+    return FALSE;
+  workload->shape = shape_text (shape);
+  return TRUE;
+}
+
+/* A shipped transformer with another sequence or another shape. */
+static gboolean
+load_changed (Workload *workload, const Shape *keys, GError **error)
+{
+  Shape shape, others = *keys;
+  gboolean found;
+  char *name;
+
+  if (!shape_load (workload->name, &shape, &found, error))
+    return FALSE;
+  if (!found)
+    {
+      g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE,
+                   "[workload] name: '%s' is a fixed table of layers; sequence and the other shape keys go with the names of "
+                   "models/workload/shapes.csv, or with an architecture and no name", workload->name);
+      return FALSE;
+    }
+  shape_merge (&shape, keys);
+  if (!generate (workload, &shape, error))
+    return FALSE;
+  others.sequence = 0;
+  name = shape_given (&others) ? g_strdup_printf ("%s (own shape)", workload->name)
+                               : g_strdup_printf ("%s (sequence %" G_GUINT64_FORMAT ")", workload->name, shape.sequence);
+  g_free (workload->name);
+  workload->name = name;
+  return TRUE;
+}
+
+static gboolean
+load_shipped (Workload *workload, const WorkloadSpec *spec, GError **error)
 {
   g_auto (Index) index = { 0 };
   guint row;
 
-  if (!index_load (&index, error) || !index_find (&index, name, &row, error)
+  if (!index_load (&index, error) || !index_find (&index, spec->name, &row, error)
       || !csv_number (index.table, row, index.column[SAMPLES_PER_EPOCH], &workload->samples_per_epoch, error))
     return FALSE;
   workload->name = g_strdup (index_cell (&index, row, NAME));
+  if (shape_given (&spec->shape))
+    return load_changed (workload, &spec->shape, error);
   workload->family = g_strdup (index_cell (&index, row, FAMILY));
   workload->sample = g_strdup (index_cell (&index, row, SAMPLE));
-  g_autofree char *file = g_strconcat (workload->name, ".csv", NULL);
-  g_autofree char *path = g_build_filename (part_folder (), "workload", file, NULL);
-  return read_layers (workload, path, error);
+  return load_table (workload, error);
+}
+
+static gboolean
+load_shape (Workload *workload, const Shape *keys, GError **error)
+{
+  Shape shape = *keys;
+
+  if (!generate (workload, &shape, error))
+    return FALSE;
+  workload->name = g_strdup_printf ("%s h%" G_GUINT64_FORMAT " l%" G_GUINT64_FORMAT,
+                                    architecture_names[shape.architecture], shape.hidden, shape.layers);
+  workload->samples_per_epoch = NAN;
+  return TRUE;
 }
 
 static gboolean
@@ -178,21 +263,39 @@ override_family (Workload *workload, const char *family, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_source (const WorkloadSpec *spec, GError **error)
+{
+  const gboolean shape = shape_given (&spec->shape);
+
+  if (spec->name != NULL && spec->file != NULL)
+    g_set_error_literal (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[workload] file: stands beside a name; give one of them");
+  else if (spec->file != NULL && shape)
+    g_set_error_literal (error, KEYS_ERROR, KEYS_ERROR_VALUE,
+                         "[workload] file: its layers are fixed; shape keys go with a name or an architecture");
+  else if (spec->name == NULL && spec->file == NULL && !shape)
+    g_set_error_literal (error, KEYS_ERROR, KEYS_ERROR_MISSING, "[workload] name: missing; give a name ('lockstep list "
+                         "workloads'), a file of layers, or an architecture and its shape");
+  else
+    return TRUE;
+  return FALSE;
+}
+
 Workload *
 workload_load (const WorkloadSpec *spec, GError **error)
 {
   g_autoptr (Workload) workload = g_new0 (Workload, 1);
+  gboolean ok;
 
-  if ((spec->name == NULL) == (spec->file == NULL))
-    {
-      g_set_error (error, KEYS_ERROR, spec->name == NULL ? KEYS_ERROR_MISSING : KEYS_ERROR_VALUE,
-                   "[workload] %s: %s; give a name ('lockstep list workloads') or a file of layers",
-                   spec->name == NULL ? "name" : "file", spec->name == NULL ? "missing" : "stands beside a name");
-      return NULL;
-    }
-  if (spec->name != NULL ? !load_shipped (workload, spec->name, error) : !load_file (workload, spec->file, error))
+  if (!check_source (spec, error))
     return NULL;
-  if (spec->family != NULL && !override_family (workload, spec->family, error))
+  if (spec->name != NULL)
+    ok = load_shipped (workload, spec, error);
+  else if (spec->file != NULL)
+    ok = load_file (workload, spec->file, error);
+  else
+    ok = load_shape (workload, &spec->shape, error);
+  if (!ok || (spec->family != NULL && !override_family (workload, spec->family, error)))
     return NULL;
   return g_steal_pointer (&workload);
 }
@@ -206,6 +309,7 @@ workload_free (Workload *workload)
   g_free (workload->name);
   g_free (workload->family);
   g_free (workload->sample);
+  g_free (workload->shape);
   g_free (workload);
 }
 

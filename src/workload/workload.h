@@ -2,6 +2,7 @@
 #pragma once
 #include "base/keys.h"
 #include "base/precision.h"
+#include "workload/shape.h"
 
 typedef enum { LAYER_CONV, LAYER_GEMM, LAYER_ATTENTION, LAYER_SOFTMAX, LAYER_NORM, LAYER_ELEMENTWISE, LAYER_POOL, LAYER_EMBEDDING, LAYER_OTHER } LayerKind;
 
@@ -28,6 +29,7 @@ typedef struct
   char   *name;
   char   *family;               /* key of the efficiency table: "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "transformer"; "other": has no row */
   char   *sample;               /* "image", "sequence of 128" */
+  char   *shape;                /* of a generated transformer, for people; NULL: read from a table */
   guint   n_layers;
   Layer  *layers;               /* forward order */
   double  params, flop, out_elems;
@@ -44,6 +46,7 @@ typedef struct
   char  *file;                  /* or a file of the same columns */
   int    precision;             /* Precision */
   char  *family;                /* override of the efficiency class */
+  Shape  shape;                 /* or the shape of a transformer; beside a name: what differs from it */
 } WorkloadSpec;
 extern const Key workload_keys[];
 extern const char *const workload_families[];   /* NULL-terminated */
