@@ -2,7 +2,7 @@
 #include "run/steady.h"
 
 /* A first try that most steps settle in, and the last one. */
-static const guint few_steps = 4, most_steps = 12, mean_of = 8;
+static const guint few_steps = 3, most_steps = 12, mean_of = 8;
 
 static Tick
 length (const Execution *x, guint step)
