@@ -308,6 +308,33 @@ test_shared_nic (void)
   g_assert_cmpfloat_with_epsilon ((double) ends[1] / 1e9, 1.5 * 4.77, 1e-8);
 }
 
+/* A transfer alone on idle links ends, to the tick, after its latency and its
+ * bytes at the idle rate: what collective_estimate () says.  12.3456789 MB, loads
+ * on two links with efficiencies and a cap above them: the slower link is the
+ * second, 7e9 x 0.56/1.95 bytes/s. */
+static void
+test_estimate (void)
+{
+  g_autoptr (StepGraph) graph = graph_new ();
+  g_autoptr (Network) network = network_new ();
+  g_autoptr (Execution) x = NULL;
+  const Id fast = network_add (network, "nvlink", 150e9, 0, 16, FALSE), slow = network_add (network, "nic", 7e9, 0, 2, FALSE);
+  const GraphCall call = { .call = { .op = OP_ALL_REDUCE, .size = 12.3456789e6 }, .slowdown = 1, .label = "all-reduce",
+                           .flow = { .latency = 123.4567e-6, .cap = 3e9, .n_loads = 2, .load = { { fast, 1.95, 0.83 }, { slow, 1.95, 0.56 } } } };
+  const double by_hand = 123.4567e-6 + 12.3456789e6 / (7e9 * 0.56 / 1.95);
+  const Meeting *meeting;
+
+  graph_class (graph, 16);
+  graph_edge (graph, meet (graph, 0, graph_call (graph, &call)), kernel (graph, 0, 1e-3, "kernel"));
+  x = execution_new (graph, network, FALSE);
+  g_assert_true (execution_run (x, 1, NULL));
+  meeting = engine_get_meeting (execution_engine (x), 1);
+  g_assert_cmpfloat_with_epsilon (seconds_from_ticks (meeting->end), by_hand, 2e-12);
+  g_assert_cmpuint (meeting->end, ==, ticks_from_seconds (call.flow.latency)
+                    + engine_ticks (call.call.size, network_idle_rate (network, call.flow.load, 2, call.flow.cap) / TICKS_PER_S));
+  g_assert_cmpfloat_with_epsilon (collective_estimate (&call.flow, network, call.call.size), by_hand, 1e-15);
+}
+
 /* Input: a batch every 20 ms, kernels of 12: idle 8 ms a step for input. */
 static void
 test_input (void)
@@ -342,6 +369,7 @@ main (int argc, char **argv)
   g_test_add_func ("/execute/host-bound", test_host_bound);
   g_test_add_func ("/execute/deadlock", test_deadlock);
   g_test_add_func ("/execute/shared-nic", test_shared_nic);
+  g_test_add_func ("/execute/estimate", test_estimate);
   g_test_add_func ("/execute/input", test_input);
   return g_test_run ();
 }
