@@ -25,7 +25,7 @@ typedef struct
   char   **sets;                /* NULL-terminated; never NULL */
   /* of single commands */
   gboolean timeline, require_fit, verbose, unfold, allow_unequal_batch;
-  char    *nodes, *gpus, *mode, *plot;
+  char    *nodes, *gpus, *mode, *plot, *jobs;
   char    *machine, *gpus_per_node, *sizes, *algorithm, *protocol;
 } Options;
 
@@ -69,7 +69,7 @@ struct Command
   const char   *details;        /* paragraphs of --help */
   gboolean    (*run) (Call *call, GError **error);
 };
-extern const Command command_run, command_scale, command_compare, command_collective,
+extern const Command command_run, command_scale, command_sweep, command_compare, command_collective,
   command_check, command_show, command_list, command_plot;
 const Command *const *cli_commands (void);   /* NULL-terminated */
 

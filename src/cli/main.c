@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 
 static const Command *const commands[] = {
-  &command_run, &command_scale, &command_compare, &command_collective,
+  &command_run, &command_scale, &command_sweep, &command_compare, &command_collective,
   &command_check, &command_show, &command_list, &command_plot, NULL
 };
 

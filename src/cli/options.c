@@ -202,6 +202,7 @@ options_clear (Options *options)
   g_clear_pointer (&options->gpus, g_free);
   g_clear_pointer (&options->mode, g_free);
   g_clear_pointer (&options->plot, g_free);
+  g_clear_pointer (&options->jobs, g_free);
   g_clear_pointer (&options->machine, g_free);
   g_clear_pointer (&options->gpus_per_node, g_free);
   g_clear_pointer (&options->sizes, g_free);

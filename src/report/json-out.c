@@ -310,6 +310,34 @@ scale_json (GString *out, const Scenario *scenario, const ScaleStudy *study)
   end_document (b, out);
 }
 
+void
+sweep_json_frame (GString *out, const Scenario *scenario)
+{
+  JsonBuilder *b = begin_document ("sweep");
+
+  put_scenario (b, "scenario", scenario);
+  begin_array (b, "points");
+  json_builder_end_array (b);
+  end_document (b, out);
+}
+
+void
+sweep_json_point (GString *out, const SetPoint *point, const Result *result)
+{
+  g_autoptr (JsonBuilder) b = json_builder_new ();
+  g_autoptr (JsonNode) root = NULL;
+
+  begin_object (b, NULL);
+  begin_object (b, "swept");
+  for (guint i = 0; i < point->n; i++)
+    json_put_text (b, point->keys[i], point->values[i]);
+  json_builder_end_object (b);
+  put_result (b, result);
+  json_builder_end_object (b);
+  root = json_builder_get_root (b);
+  json_text_append_part (out, root, 2);
+}
+
 static void
 put_differences (JsonBuilder *b, const Comparison *comparison)
 {

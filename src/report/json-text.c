@@ -117,6 +117,12 @@ json_text_append (GString *out, JsonNode *root)
 }
 
 void
+json_text_append_part (GString *out, JsonNode *node, guint depth)
+{
+  append_node (out, node, depth);
+}
+
+void
 json_put_number (JsonBuilder *builder, const char *name, double value)
 {
   json_builder_set_member_name (builder, name);

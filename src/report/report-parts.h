@@ -21,6 +21,10 @@ void result_csv_row    (GString *out, const Result *result);
 void run_json         (GString *out, const Scenario *const *scenarios, Result *const *results, guint n);
 void scale_json       (GString *out, const Scenario *scenario, const ScaleStudy *study);
 void compare_json     (GString *out, const Scenario *const *scenarios, const Comparison *comparison);
+/* A sweep is too much for one tree: its document without points, and one point as
+ * it stands in there. */
+void sweep_json_frame (GString *out, const Scenario *scenario);
+void sweep_json_point (GString *out, const SetPoint *point, const Result *result);
 void collective_json  (GString *out, const CollectiveTable *table);
 
 /* A heading line, bold where there is colour. */

@@ -12,6 +12,13 @@ void report_run        (GString *out, Format format, const Scenario *const *scen
 void report_scale      (GString *out, Format format, const Scenario *scenario, const ScaleStudy *study, gboolean colour);
 void report_compare    (GString *out, Format format, const Scenario *const *scenarios, const Comparison *comparison, gboolean colour);
 void report_collective (GString *out, Format format, const CollectiveTable *table);
+/* Of a sweep, point by point in key order, then all of it at once. */
+typedef struct SweepReport SweepReport;
+SweepReport *sweep_report_new  (Format format, const Scenario *scenario, gboolean colour);
+void         sweep_report_free (SweepReport *report);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SweepReport, sweep_report_free)
+void         sweep_report_add  (SweepReport *report, const SetPoint *point, const Result *result);
+void         sweep_report_end  (SweepReport *report, GString *out);
 /* ASCII lanes of one step, about `width` columns wide. */
 void report_timeline   (GString *out, const Result *result, guint width);
 

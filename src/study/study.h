@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "run/run.h"
+#include "study/sets.h"
 
 /* Points of one curve, in order, all with the same values of the swept keys. */
 typedef struct
@@ -31,6 +32,24 @@ typedef struct
 ScaleStudy *study_scale (const Scenario *scenario, const ScaleOptions *options, GError **error);
 void        scale_study_free (ScaleStudy *study);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScaleStudy, scale_study_free)
+
+/* Every point of the scenario's [sweep], on several threads.  What comes out does
+ * not depend on how many: points are pure functions of the scenario and their
+ * place, and are handed over in key order. */
+typedef struct
+{
+  guint      jobs;     /* threads; 0: one a processor */
+  RunOptions run;      /* parts: set by the study */
+  /* Called in the caller's thread for point after point; `result` is freed after it. */
+  void     (*point)    (gpointer user, const SetPoint *point, const Result *result);
+  /* After each of them; may be NULL. */
+  void     (*progress) (gpointer user, guint done, guint n);
+  gpointer   user;
+} SweepOptions;
+/* The first point in key order that fails ends it: the error names the point. */
+gboolean    study_sweep (const Scenario *scenario, const SweepOptions *options, GError **error);
+/* The threads that `jobs` means for n points. */
+guint       sweep_jobs  (guint jobs, guint n);
 
 /* Side by side. */
 typedef struct { char *key; char **values; } Difference;    /* values[n], as text */

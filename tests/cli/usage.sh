@@ -22,7 +22,7 @@ try run good.ini --trace out.json
 try run --set nodes=3 good.ini
 try run --set cluster.nodes good.ini
 try run --set cluster=3 good.ini
-try sweep good.ini
+try swep good.ini
 try scale
 try scale good.ini one.ini
 try scale --nodes 1,x good.ini
