@@ -280,6 +280,22 @@ key_file_keys (const KeyFile *file, const char *group)
   return (char **) g_ptr_array_free (g_steal_pointer (&keys), FALSE);
 }
 
+char **
+key_file_groups (const KeyFile *file)
+{
+  g_autoptr (GPtrArray) groups = g_ptr_array_new ();
+
+  for (guint i = 0; i < file->entries->len; i++)
+    {
+      const KeyEntry *e = file->entries->pdata[i];
+
+      if (e->key == NULL)
+        g_ptr_array_add (groups, g_strdup (e->group));
+    }
+  g_ptr_array_add (groups, NULL);
+  return (char **) g_ptr_array_free (g_steal_pointer (&groups), FALSE);
+}
+
 static char *
 entry_where (const KeyEntry *entry)
 {

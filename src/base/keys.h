@@ -82,6 +82,8 @@ gboolean    key_file_has_group (const KeyFile *file, const char *group);
 const char *key_file_get    (const KeyFile *file, const char *group, const char *key);
 /* Names of a group's keys in the order of the file; caller frees with g_strfreev. */
 char      **key_file_keys   (const KeyFile *file, const char *group);
+/* Names of the groups in the order of the file; caller frees with g_strfreev. */
+char      **key_file_groups (const KeyFile *file);
 /* "a.ini:14", "--set", or "default".  Caller frees. */
 char       *key_file_where  (const KeyFile *file, const char *group, const char *key);
 /* An error at one value, in the form above: "WHERE: [group] key: MESSAGE"; of a

@@ -26,6 +26,9 @@ typedef struct
   /* of single commands */
   gboolean timeline, require_fit, verbose, unfold, allow_unequal_batch;
   char    *nodes, *gpus, *mode, *plot, *jobs;
+  gboolean catalogue, bags;
+  char    *hold_out, *rows;
+  char   **fit;                 /* NULL: none */
   char    *machine, *gpus_per_node, *sizes, *algorithm, *protocol;
 } Options;
 
@@ -70,7 +73,7 @@ struct Command
   gboolean    (*run) (Call *call, GError **error);
 };
 extern const Command command_run, command_scale, command_sweep, command_compare, command_collective,
-  command_check, command_show, command_list, command_plot;
+  command_check, command_show, command_list, command_plot, command_calibrate, command_validate;
 const Command *const *cli_commands (void);   /* NULL-terminated */
 
 /* options.c.  `argv` behind the command's name.  Errors are of CLI_ERROR_USAGE. */

@@ -106,7 +106,7 @@ store (Options *options, const Option *option, const char *text, GError **error)
       return store_format (field, text, error);
     case OPTION_REPEATED:
       texts = *(char ***) field;
-      n = g_strv_length (texts);
+      n = texts != NULL ? g_strv_length (texts) : 0;
       texts = g_renew (char *, texts, n + 2);
       texts[n] = g_strdup (text);
       texts[n + 1] = NULL;
@@ -208,4 +208,7 @@ options_clear (Options *options)
   g_clear_pointer (&options->sizes, g_free);
   g_clear_pointer (&options->algorithm, g_free);
   g_clear_pointer (&options->protocol, g_free);
+  g_clear_pointer (&options->hold_out, g_free);
+  g_clear_pointer (&options->rows, g_free);
+  g_clear_pointer (&options->fit, g_strfreev);
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/kernel-calibrate.h"
+#include "cli/cli.h"
+#include "base/names.h"
+
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+/* What a calibration gives, whatever it is of. */
+typedef struct
+{
+  GString   *part;       /* the ini */
+  GString   *report;     /* a line a fit */
+  GString   *points;     /* CSV for the picture */
+  GPtrArray *remarks;    /* char *: what was trimmed and why */
+} Calibration;
+
+/* What is calibrated: one row a kind. */
+typedef struct
+{
+  const char *name;
+  gboolean  (*fit) (const char *const *paths, Calibration *out, GError **error);
+} CalibrateKind;
+
+static gboolean
+fit_compute (const char *const *paths, Calibration *out, GError **error)
+{
+  return kernel_calibrate (paths, out->part, out->report, out->points, out->remarks, error);
+}
+
+static const CalibrateKind kinds[] = {
+  { "compute", fit_compute },
+};
+
+static const CalibrateKind *
+find_kind (const char *name, GError **error)
+{
+  const char *names[G_N_ELEMENTS (kinds) + 1] = { NULL };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      if (g_str_equal (kinds[i].name, name))
+        return &kinds[i];
+      names[i] = kinds[i].name;
+    }
+  g_autofree char *wrong = names_unknown ("kind of calibration", name, names);
+  usage_error (error, "%s", wrong);
+  return NULL;
+}
+
+static gboolean
+draw (const GString *points, const char *path, GError **error)
+{
+  g_autofree char *csv = NULL;
+  const int fd = g_file_open_tmp ("lockstep-XXXXXX.csv", &csv, error);
+  gboolean done;
+
+  if (fd < 0)
+    return FALSE;
+  close (fd);
+  done = g_file_set_contents (csv, points->str, (gssize) points->len, error) && plot_csv (csv, path, error);
+  g_unlink (csv);
+  return done;
+}
+
+static void
+calibration_clear (Calibration *calibration)
+{
+  g_string_free (calibration->part, TRUE);
+  g_string_free (calibration->report, TRUE);
+  g_string_free (calibration->points, TRUE);
+  g_ptr_array_unref (calibration->remarks);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Calibration, calibration_clear)
+
+/* The part goes to -o, its residuals to standard output; without -o the part alone. */
+static gboolean
+run_calibrate (Call *call, GError **error)
+{
+  const CalibrateKind *kind = find_kind (call->args[0], error);
+  g_auto (Calibration) made = { g_string_new (NULL), g_string_new (NULL), g_string_new (NULL), g_ptr_array_new_with_free_func (g_free) };
+  g_autofree char *path = NULL;
+
+  if (kind == NULL || !kind->fit ((const char *const *) call->args + 1, &made, error))
+    return FALSE;
+  for (guint i = 0; i < made.remarks->len; i++)
+    call_remark (call, "%s", (const char *) made.remarks->pdata[i]);
+  if (call->options.plot != NULL && !draw (made.points, call->options.plot, error))
+    return FALSE;
+  if (call->options.output == NULL)
+    {
+      g_string_append_len (call->out, made.part->str, (gssize) made.part->len);
+      return TRUE;
+    }
+  path = g_steal_pointer (&call->options.output);
+  if (!output_write (path, made.part->str, made.part->len, error))
+    return FALSE;
+  g_string_append_len (call->out, made.report->str, (gssize) made.report->len);
+  return TRUE;
+}
+
+static const Option options[] = {
+  { "plot", 0, OPTION_TEXT, offsetof (Options, plot), "FILE.svg", "Draws points, fit and residuals." },
+  { "output", 'o', OPTION_TEXT, offsetof (Options, output), "FILE.ini", "The part; its residuals go to standard output." },
+  { NULL, 0, 0, 0, NULL, NULL }
+};
+
+const Command command_calibrate = {
+  .name = "calibrate",
+  .summary = "measured tables to the numbers of a part",
+  .arguments = "compute FILE... -o FILE.ini",
+  .min_args = 2, .max_args = G_MAXUINT,
+  .options = options,
+  .details =
+    "compute: tables of kernels of one GPU (gpu,dtype,m,n,k,batch,time_us and the like) to\n"
+    "models/kernel/GPU.ini.  Rows that contradict themselves or beat the GPU's peak are left out\n"
+    "and said; a wrong unit or several GPUs are refused.\n"
+    "\n"
+    "Example:\n"
+    "  lockstep calibrate compute gemm_H100-SXM_bf16_mine.csv -o models/kernel/h100-sxm.ini\n",
+  .run = run_calibrate,
+};

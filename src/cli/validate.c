@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/kernel-table.h"
+#include "calibrate/kernel-validate.h"
+#include "calibrate/validate.h"
+#include "cli/cli.h"
+#include "base/names.h"
+
+/* What is validated: one row a kind. */
+typedef struct
+{
+  const char *name;
+  gboolean  (*check)   (const Options *options, GError **error);   /* options that do not fit the kind */
+  gboolean  (*predict) (const Call *call, const char *const *paths, Validation *validation, GPtrArray *keep, GError **error);
+  GDestroyNotify unkeep;
+} ValidateKind;
+
+static gboolean
+check_compute (const Options *options, GError **error)
+{
+  if (options->hold_out != NULL && !g_str_equal (options->hold_out, "shapes"))
+    usage_error (error, "--hold-out: '%s' is not what kernels have; give --hold-out shapes", options->hold_out);
+  else if ((options->hold_out != NULL) + options->catalogue + (options->fit != NULL) > 1)
+    usage_error (error, "--hold-out, --fit and --catalogue exclude each other: each says what the prediction may know");
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+predict_compute (const Call *call, const char *const *paths, Validation *validation, GPtrArray *keep, GError **error)
+{
+  const KernelValidation how = {
+    .hold_out_shapes = call->options.hold_out != NULL, .catalogue = call->options.catalogue,
+    .fit = (const char *const *) call->options.fit
+  };
+
+  return kernel_validate (paths, &how, validation, keep, error);
+}
+
+static const ValidateKind kinds[] = {
+  { "compute", check_compute, predict_compute, (GDestroyNotify) kernel_table_free },
+};
+
+static const ValidateKind *
+find_kind (const char *name, GError **error)
+{
+  const char *names[G_N_ELEMENTS (kinds) + 1] = { NULL };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      if (g_str_equal (kinds[i].name, name))
+        return &kinds[i];
+      names[i] = kinds[i].name;
+    }
+  g_autofree char *wrong = names_unknown ("kind of table", name, names);
+  usage_error (error, "%s", wrong);
+  return NULL;
+}
+
+static gboolean
+write_rows (const Validation *validation, const char *path, GError **error)
+{
+  g_autoptr (GString) rows = g_string_new (NULL);
+
+  validation_rows (validation, rows);
+  return output_write (path, rows->str, rows->len, error);
+}
+
+static gboolean
+run_validate (Call *call, GError **error)
+{
+  const ValidateKind *kind = find_kind (call->args[0], error);
+  g_autoptr (Validation) validation = validation_new ();
+  g_autoptr (GPtrArray) keep = g_ptr_array_new ();
+
+  if (kind == NULL || !kind->check (&call->options, error))
+    return FALSE;
+  g_ptr_array_set_free_func (keep, kind->unkeep);
+  if (!kind->predict (call, (const char *const *) call->args + 1, validation, keep, error))
+    return FALSE;
+  if (call->options.rows != NULL && !write_rows (validation, call->options.rows, error))
+    return FALSE;
+  if (call->options.format == FORMAT_JSON)
+    validation_json (validation, call->options.bags, call->out);
+  else if (call->options.format == FORMAT_CSV)
+    validation_csv (validation, call->options.bags, call->out);
+  else
+    validation_print (validation, call->options.bags, call->out);
+  return TRUE;
+}
+
+static const Option options[] = {
+  { "hold-out", 0, OPTION_TEXT, offsetof (Options, hold_out), "shapes", "Fits 70 % of the shapes of each file and predicts the others." },
+  { "fit", 0, OPTION_REPEATED, offsetof (Options, fit), "FILE", "Fits this file and predicts the arguments; may be repeated." },
+  { "catalogue", 0, OPTION_FLAG, offsetof (Options, catalogue), NULL, "Fits nothing: the shipped parts, none that was fitted to the file." },
+  { "bags", 0, OPTION_FLAG, offsetof (Options, bags), NULL, "Also the error of the summed time of random bags of 100 kernels." },
+  { "rows", 0, OPTION_TEXT, offsetof (Options, rows), "FILE.csv", "Writes every row with its prediction, interval and error." },
+  { NULL, 0, 0, 0, NULL, NULL }
+};
+
+const Command command_validate = {
+  .name = "validate",
+  .summary = "predicted against measured, for whole tables",
+  .arguments = "compute FILE...",
+  .min_args = 2, .max_args = G_MAXUINT,
+  .options = options,
+  .formats = TRUE, .writes = TRUE,
+  .details =
+    "Predicts each row of measured tables and says how far off: a line a file and a last line for\n"
+    "all.  A row is never predicted by a part that was fitted to its file: the next wider one is\n"
+    "taken (same GPU and kind of kernel, then what other GPUs say of the specs), and the line says\n"
+    "which.  Intervals are meant to hold 90 % of the rows.\n"
+    "\n"
+    "Example:\n"
+    "  lockstep validate compute --hold-out shapes --bags gemm_A100-SXM_bf16_vidur.csv\n",
+  .run = run_validate,
+};
