@@ -93,7 +93,9 @@ static const Case cases[] = {
   { "ring-64",   { PLAIN, .algorithm = "ring", .nodes = 64, .size = 1e8, .latency = 5e-6 }, 8.505e-3 },
   { "ring-256",  { PLAIN, .algorithm = "ring", .nodes = 256, .size = 1e8, .latency = 5e-6, .automatic = TRUE }, 10.51875e-3 },
   { "ring-1024", { PLAIN, .algorithm = "ring", .nodes = 1024, .size = 1e8, .latency = 5e-6 }, 18.2221875e-3 },
-  { "auto",      { PLAIN, .algorithm = "auto", .nodes = 64, .size = 1e8, .latency = 5e-6, .automatic = TRUE }, 8.505e-3 },
+  /* a tree is less: 2 log2 64 x 5 us + 2 x 100 MB/25 GB/s; on more bytes the ring */
+  { "auto-tree", { PLAIN, .algorithm = "auto", .nodes = 64, .size = 1e8, .latency = 5e-6, .automatic = TRUE }, 8.06e-3 },
+  { "auto-ring", { PLAIN, .algorithm = "auto", .nodes = 64, .size = 1e9, .latency = 5e-6, .automatic = TRUE }, 126 * 5e-6 + 1e9 * 126 / 64 / 25e9 },
   /* 2*3*(7e-6 + 2.5e5*8.3e-11) */
   { "ring-4", { PLAIN, .algorithm = "ring", .nodes = 4, .size = 1e6, .latency = 7e-6, .nic_bandwidth = 1 / 8.3e-11,
                 .protocol = PROTOCOL_LL }, 1.665e-4 },

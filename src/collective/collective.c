@@ -8,8 +8,9 @@
 G_DEFINE_QUARK (collective-error-quark, collective_error)
 
 static const CollectiveAlgorithm *const algorithms[] = {
-  &collective_ring, &collective_hierarchical, &collective_grpc_ring, &collective_reduction_server,
-  &collective_parameter_server, NULL
+  &collective_ring, &collective_tree, &collective_nvls, &collective_nvls_tree, &collective_pat, &collective_switch_reduction,
+  &collective_point_to_point, &collective_hierarchical, &collective_halving_doubling, &collective_grpc_ring,
+  &collective_reduction_server, &collective_parameter_server, &collective_host_mpi, &collective_gloo, NULL
 };
 
 static const struct { CollectiveOp op; const char *name; } ops[] = {
@@ -149,58 +150,110 @@ flow_of (const CollectiveAlgorithm *algorithm, const CollectiveCall *call, Proto
   return TRUE;
 }
 
-/* Real fabrics' hops are far from NCCL's constants; the least estimate describes
- * measured curves across nodes as well as its table does. */
+/* The least estimate so far. */
+typedef struct { CollectiveFlow flow; double seconds; gboolean found; } Cheapest;
+
+/* Of one algorithm, in the call's protocol or, where that is open, in the best. */
 static gboolean
-cheapest (const CollectiveAlgorithm *algorithm, const CollectiveCall *call, const RankGroup *group, const Paths *paths,
-          const Network *network, CollectiveFlow *out, GError **error)
+try_algorithm (const CollectiveAlgorithm *algorithm, const CollectiveCall *call, const RankGroup *group, const Paths *paths,
+               const Network *network, Cheapest *best, GError **error)
 {
   static const Protocol order[] = { PROTOCOL_SIMPLE, PROTOCOL_LL128, PROTOCOL_LL };
-  double least = INFINITY;
 
   for (gsize i = 0; i < G_N_ELEMENTS (order); i++)
     {
       CollectiveFlow flow;
       double seconds;
 
-      if (order[i] == PROTOCOL_LL128 && !paths->ll128)
+      if ((call->protocol != PROTOCOL_AUTO && order[i] != call->protocol)
+          || (call->protocol == PROTOCOL_AUTO && order[i] == PROTOCOL_LL128 && !paths->ll128)
+          || (!algorithm->protocols && order[i] != PROTOCOL_SIMPLE))
         continue;
       if (!flow_of (algorithm, call, order[i], group, paths, &flow, error))
         return FALSE;
       seconds = collective_estimate (&flow, network, call->size);
-      if (i == 0 || seconds < least)
-        {
-          least = seconds;
-          *out = flow;
-        }
+      if (best->found && !(seconds < best->seconds))
+        continue;
+      *best = (Cheapest) { flow, seconds, TRUE };
     }
   return TRUE;
+}
+
+/* Real fabrics' hops are far from NCCL's constants; the least estimate describes
+ * measured curves across nodes as well as its table does. */
+static gboolean
+cheapest (const CollectiveCall *call, const RankGroup *group, const Paths *paths, const Network *network,
+          CollectiveFlow *out, GError **error)
+{
+  Cheapest best = { .found = FALSE };
+
+  if (call->algorithm != NULL)
+    {
+      if (!try_algorithm (call->algorithm, call, group, paths, network, &best, error))
+        return FALSE;
+    }
+  else
+    for (gsize i = 0; algorithms[i] != NULL; i++)
+      {
+        const CollectiveAlgorithm *algorithm = algorithms[i];
+
+        if (!algorithm->automatic || (algorithm->ops & call->op) == 0
+            || (algorithm->exists != NULL && !algorithm->exists (group, paths)) || algorithm == &collective_nvls)
+          continue;
+        if (!try_algorithm (algorithm, call, group, paths, network, &best, error))
+          return FALSE;
+      }
+  *out = best.flow;
+  return TRUE;
+}
+
+/* What NCCL's own table settles: rings, trees and NVLS in one node. */
+static gboolean
+in_table (const CollectiveCall *call, const RankGroup *group)
+{
+  const CollectiveAlgorithm *algorithm = call->algorithm;
+
+  return group->n_nodes < 2 && (call->op & collective_point_to_point.ops) == 0
+         && (algorithm == NULL || algorithm == &collective_ring || algorithm == &collective_tree);
+}
+
+/* Everything open is settled, first of all by what stands in the algorithm's place. */
+static gboolean
+settle (const CollectiveCall *call, const RankGroup *group, const Paths *paths, const Network *network,
+        CollectiveFlow *out, GError **error)
+{
+  const CollectiveAlgorithm *algorithm = call->algorithm;
+  Protocol protocol = call->protocol;
+
+  if (in_table (call, group) && (algorithm == NULL || protocol == PROTOCOL_AUTO))
+    nccl_box_choice (call, group, paths, &algorithm, &protocol);
+  if (algorithm == NULL || (algorithm->protocols && protocol == PROTOCOL_AUTO))
+    return cheapest (call, group, paths, network, out, error);
+  return flow_of (algorithm, call, algorithm->protocols ? protocol : PROTOCOL_SIMPLE, group, paths, out, error);
 }
 
 gboolean
 collective_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, const Network *network,
                  CollectiveFlow *out, GError **error)
 {
-  const CollectiveAlgorithm *algorithm = call->algorithm != NULL ? call->algorithm : &collective_ring;
-  const CollectiveAlgorithm *other = NULL;
+  CollectiveCall settled = *call;
 
   memset (out, 0, sizeof *out);
   out->cap = INFINITY;
-  out->algorithm = algorithm;
+  out->algorithm = call->algorithm != NULL ? call->algorithm
+                   : (call->op & collective_point_to_point.ops) != 0 ? &collective_point_to_point : &collective_ring;
   out->protocol = call->protocol == PROTOCOL_AUTO ? PROTOCOL_SIMPLE : call->protocol;
-  if (!can_do (algorithm, call, group, paths, error))
+  if (!can_do (out->algorithm, call, group, paths, error))
     return FALSE;
   if (group->n_ranks < 2 || call->size <= 0)
     return TRUE;
-  if (algorithm->stands_for != NULL)
-    other = algorithm->stands_for (call, group, paths);
-  if (other != NULL)
-    algorithm = other;
-  if (!algorithm->protocols)
-    return flow_of (algorithm, call, PROTOCOL_SIMPLE, group, paths, out, error);
-  if (call->protocol != PROTOCOL_AUTO)
-    return flow_of (algorithm, call, call->protocol, group, paths, out, error);
-  if (group->n_nodes < 2)
-    return flow_of (algorithm, call, nccl_box_protocol (call, group, paths), group, paths, out, error);
-  return cheapest (algorithm, call, group, paths, network, out, error);
+  for (const CollectiveAlgorithm *other = call->algorithm; other != NULL;)
+    {
+      settled.algorithm = other;
+      other = other->stands_for != NULL ? other->stands_for (call, group, paths) : NULL;
+    }
+  if (!settle (&settled, group, paths, network, out, error))
+    return FALSE;
+  out->spread = paths->spread;
+  return TRUE;
 }

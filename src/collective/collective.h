@@ -30,6 +30,7 @@ typedef struct
   Protocol protocol;
   double   nic_bytes;      /* wire bytes each way a node per byte of message (of one group) */
   double   messages;       /* host RPCs or steps, for reports */
+  double   spread;         /* of its time: nine of ten measured times lie within this factor either way; 0: not known */
 } CollectiveFlow;
 
 /* One message of the schedule (view 2); no algorithm gives it yet. */
@@ -40,10 +41,11 @@ struct CollectiveAlgorithm
   const char *name;        /* as written in scenario files: "ring" */
   const char *summary;     /* one line, shown by `list algorithms` */
   guint       ops;         /* bits of CollectiveOp */
-  gboolean    automatic;   /* NCCL may choose it */
+  gboolean    automatic;   /* NCCL may choose it; several nodes: where `exists` says so or is NULL */
   gboolean    protocols;   /* priced by NCCL protocol; else the protocol means nothing to it */
   gboolean    on_gpu;      /* its kernels run on the GPUs and slow others */
   const char *paths;       /* whose paths it takes: "nccl", "grpc", "parameter-server" (see cluster_paths) */
+  gboolean  (*exists) (const RankGroup *group, const Paths *paths);
   /* Another algorithm that runs in its place here, or NULL.  May be NULL. */
   const CollectiveAlgorithm *(*stands_for) (const CollectiveCall *call, const RankGroup *group, const Paths *paths);
   /* View 1 for a protocol of N_PROTOCOLS, more than one rank, size > 0. */

@@ -3,8 +3,9 @@
 #include "collective/collective.h"
 
 /* What the algorithms share; nobody outside this folder includes it. */
-extern const CollectiveAlgorithm collective_ring, collective_hierarchical, collective_grpc_ring,
-  collective_reduction_server, collective_parameter_server;
+extern const CollectiveAlgorithm collective_ring, collective_tree, collective_nvls, collective_nvls_tree, collective_pat,
+  collective_switch_reduction, collective_point_to_point, collective_hierarchical, collective_halving_doubling,
+  collective_grpc_ring, collective_reduction_server, collective_parameter_server, collective_host_mpi, collective_gloo;
 
 /* View 1 in the making. */
 typedef struct
@@ -49,5 +50,15 @@ double ring_local (CollectiveOp op, double n, const Paths *paths);
 /* Reduce in the node, to the servers and back: reduction servers and BytePS. */
 void   servers_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out);
 
-/* The protocol of a ring inside a box by NCCL's own table. */
-Protocol nccl_box_protocol (const CollectiveCall *call, const RankGroup *group, const Paths *paths);
+/* A ring or chain in one node. */
+void   ring_box   (Flow *flow, const CollectiveCall *call, Protocol protocol);
+
+/* Trees between nodes: of the bytes what the busiest node sends each way [m], the
+ * hops up and down [D], and the load of NICs and leaves. */
+double tree_busiest (double nodes);
+double tree_depth   (double nodes);
+void   tree_nics    (Flow *flow, double share);
+
+/* Algorithm and protocol inside a box by NCCL's own table, of what `call` leaves open. */
+void nccl_box_choice (const CollectiveCall *call, const RankGroup *group, const Paths *paths,
+                      const CollectiveAlgorithm **algorithm, Protocol *protocol);

@@ -22,7 +22,7 @@ on_workers (Flow *flow, double copies, double share)
   const double average = 2 * (flow->nodes - 1) / flow->nodes * copies;
   const double busiest = copies * (1 - share + (flow->nodes - 1) * share);
 
-  flow_nics (flow, average, flow->paths->server_efficiency * fmin (average / busiest, 1));
+  flow_nics (flow, average, flow->paths->server_nic_efficiency * fmin (average / busiest, 1));
 }
 
 /* Synchronous push and pull.  Every GPU for itself: g S each way on a node's NICs,
@@ -56,7 +56,7 @@ parameter_server_flow (const CollectiveCall *call, const RankGroup *group, const
     on_workers (&flow, copies, share);
   else
     {
-      flow_nics (&flow, copies, paths->server_efficiency);
+      flow_nics (&flow, copies, paths->server_nic_efficiency);
       flow_servers (&flow, flow.nodes * copies / servers, paths->server_efficiency / (servers * share));
     }
   flow_server_leaves (&flow, copies);

@@ -17,7 +17,7 @@ servers_flow (const CollectiveCall *call, const RankGroup *group, const Paths *p
   double bytes;
 
   flow_gpus (&flow, 2 * (flow.per_node - 1) / flow.per_node, 1);
-  flow_nics (&flow, 1, paths->server_efficiency);
+  flow_nics (&flow, 1, paths->server_nic_efficiency);
   flow_servers (&flow, flow.nodes / servers, paths->server_efficiency);
   flow_server_leaves (&flow, 1);
   bytes = flow.size / fmin (flow.rate, cap);

@@ -34,8 +34,8 @@ end_ll (Flow *flow, Protocol protocol, double hops, double bytes, double rate)
 
 /* One box.  The form fitted to nccl-tests sweeps of 27 systems; LL's and LL128's
  * rates and NCCL's hops: NCCL 2.30 src/graph/tuning.cc. */
-static void
-box (Flow *flow, const CollectiveCall *call, Protocol p)
+void
+ring_box (Flow *flow, const CollectiveCall *call, Protocol p)
 {
   const Paths *paths = flow->paths;
   const double hops = ring_hops (call->op) * (flow->n - 1) * paths->in_node.hop[p];
@@ -84,7 +84,7 @@ ring_flow (const CollectiveCall *call, const RankGroup *group, const Paths *path
   if (group->n_nodes > 1)
     across (&flow, call, call->protocol);
   else
-    box (&flow, call, call->protocol);
+    ring_box (&flow, call, call->protocol);
   out->messages = ring_hops (call->op) * (flow.n - 1);
   return TRUE;
 }

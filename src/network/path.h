@@ -38,12 +38,16 @@ typedef struct
   PathBridge bridge[PATH_MAX_BRIDGES];
 } PathLeg;
 
-/* What NCCL itself believes inside a box, from which it picks the protocol
- * (NCCL 2.30 src/graph/tuning.cc); the prices are those of the legs. */
+/* What NCCL itself believes inside a box, from which it picks algorithm and
+ * protocol (network/nccl.h); the prices are those of the legs.  Rates are its
+ * bus bandwidths, bytes/s; 0: it does not use the pair. */
+#define NCCL_SIZES 23
+typedef struct { double base[N_PROTOCOLS], hop[N_PROTOCOLS], rate[N_PROTOCOLS]; } NcclRow;
 typedef struct
 {
-  double launch[N_PROTOCOLS], hop[N_PROTOCOLS];   /* s */
-  double rate[N_PROTOCOLS];     /* bytes/s, bus bandwidth; 0: it does not use it */
+  NcclRow ring, tree;
+  double  nvls_latency, nvls_rate;
+  const double (*tree_size)[NCCL_SIZES];   /* factor of the tree's rate by protocol and floor (log2 (bytes/64)); NULL: 1 */
 } NcclTable;
 
 typedef struct
@@ -57,6 +61,17 @@ typedef struct
   double   ramp_size;           /* bytes where it stands half-way [S0] */
   double   norm;                /* how ring latency and bytes add: 1 sum, 2 overlap; 1.4 in a box */
   double   blend;               /* exponent of the harmonic mean of B and Bn; INFINITY: the smaller of them */
+  double   tree_share;          /* of the rate that a tree reaches [fT] */
+  double   nvls_rate;           /* bytes/s, bus bandwidth of an all-reduce in NVSwitch [Bv]; 0: none here */
+  double   nvls_latency;        /* s [av] */
+  double   switch_share;        /* of the rate, where the switches between nodes add */
+  gboolean switch_reduction;    /* they do */
+  double   pat_hop, pat_share;  /* of Simple's hop, of the rate */
+  double   p2p_launch, p2p_simple;   /* s [tP, dP] */
+  double   p2p_node_share;      /* of in_node.rate [fP] */
+  double   p2p_share, p2p_pair_share, p2p_ll;   /* of the NICs' rate, of one NIC's with one peer; LL's share [fLp] */
+  double   host_reduce;         /* bytes of message/s of an all-reduce in host memory; INFINITY: no limit */
+  double   spread;              /* nine of ten measured times lie within this factor, either way */
   double   host_copy;           /* bytes/s of one copy over the host, INFINITY: none (counted by grpc and host paths) */
   double   chunk;               /* bytes of the largest message of a host path, 0: any */
   double   local_message;       /* s of a host path's message that stays in the node */
@@ -68,11 +83,13 @@ typedef struct
   Id       server_out, server_in;
   guint64  servers;
   double   server_capacity;     /* bytes/s of one server's NIC */
-  double   server_efficiency;   /* share of the line on each NIC of the path, either end */
+  double   server_efficiency;   /* share of the line on the server's NIC */
+  double   server_nic_efficiency;   /* on the worker's: the same, and the transport's cap of a node */
   double   server_latency;      /* s a call, software of both ends */
   double   server_sum;          /* bytes a server sums a second [rho] */
   gboolean server_local_reduction;  /* parameter server: reduce in the node first (BytePS) */
   gboolean server_colocated;    /* parameter server: on `servers` of the workers themselves */
+  double   line_share;          /* the transport's share of the line, before its cap of a node */
   double   between_efficiency;  /* rate/(links x capacity) of `between` */
 } Paths;
 

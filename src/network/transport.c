@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "network/transport.h"
 
@@ -12,6 +13,11 @@ static const char *const link_names[] = { "any", "nvlink", "pcie", NULL };
 #define TIME0(name, field, text) { name, KEY_QUANTITY, UNIT_TIME, AT (field), "0 s", text, 0, 10 }
 #define SHARE(name, field, standard, text) { name, KEY_NUMBER, UNIT_SHARE, AT (field), standard, text, 1e-4, 1 }
 #define RATE(name, field, text) { name, KEY_QUANTITY, UNIT_RATE, AT (field), NULL, text }
+/* A figure by the GPUs' generation. */
+#define LATER(name, field, what, p, of) \
+  TIME (name "-ampere", field[GENERATION_AMPERE][p], what ", " of ", Ampere and Ada."), \
+  TIME (name "-hopper", field[GENERATION_HOPPER][p], what ", " of ", Hopper."), \
+  TIME (name "-blackwell", field[GENERATION_BLACKWELL][p], what ", " of ", Blackwell and after.")
 
 static const Key transport_keys[] = {
   { "name", KEY_STRING, UNIT_NONE, AT (name), NULL, "Name.", .required = TRUE },
@@ -25,6 +31,12 @@ static const Key transport_keys[] = {
   TIME0 ("hop-ll", hop[PROTOCOL_LL], "One hop, LL."),
   TIME0 ("hop-ll128", hop[PROTOCOL_LL128], "One hop, LL128."),
   TIME0 ("hop-simple", hop[PROTOCOL_SIMPLE], "One hop, Simple."),
+  LATER ("launch-ll", launch_of, "Before the first hop", PROTOCOL_LL, "LL"),
+  LATER ("launch-ll128", launch_of, "Before the first hop", PROTOCOL_LL128, "LL128"),
+  LATER ("launch-simple", launch_of, "Before the first hop", PROTOCOL_SIMPLE, "Simple"),
+  LATER ("hop-ll", hop_of, "One hop", PROTOCOL_LL, "LL"),
+  LATER ("hop-ll128", hop_of, "One hop", PROTOCOL_LL128, "LL128"),
+  LATER ("hop-simple", hop_of, "One hop", PROTOCOL_SIMPLE, "Simple"),
   SHARE ("share-ll", share[PROTOCOL_LL], "1", "Of the rate, LL."),
   SHARE ("share-ll128", share[PROTOCOL_LL128], "1", "Of the rate, LL128."),
   SHARE ("share-simple", share[PROTOCOL_SIMPLE], "1", "Of the rate, Simple."),
@@ -39,6 +51,23 @@ static const Key transport_keys[] = {
   { "blend", KEY_NUMBER, UNIT_NONE, AT (blend), NULL, "Exponent of the harmonic mean of the rates in and between nodes.", 1, 100 },
   { "local-ratio", KEY_NUMBER, UNIT_NONE, AT (local_ratio), NULL, "Rate of a rank's own block over the ring's.", 0.01, 1000 },
   { "plateau-fill", KEY_NUMBER, UNIT_NONE, AT (plateau_fill), "0", "Share of the time that fill adds at 512 MiB.", 0, 1 },
+  SHARE ("tree-share", tree_share, "1", "Of the rate that a tree reaches."),
+  TIME0 ("nvls-latency", nvls_latency, "All-reduce in NVSwitch, before the bytes."),
+  { "nvls-share-hopper", KEY_NUMBER, UNIT_NONE, AT (nvls_share[GENERATION_HOPPER]), NULL,
+    "Bus bandwidth of NVSwitch's all-reduce over the links' nominal rate, Hopper.", 0.01, 10 },
+  { "nvls-share-blackwell", KEY_NUMBER, UNIT_NONE, AT (nvls_share[GENERATION_BLACKWELL]), NULL,
+    "The same, Blackwell and after.", 0.01, 10 },
+  SHARE ("switch-share", switch_share, "1", "Of the rate, where the switches add."),
+  SHARE ("pat-hop", pat_hop, "1", "Hop of PAT over Simple's."),
+  SHARE ("pat-share", pat_share, "1", "Of the rate that PAT reaches."),
+  TIME ("p2p-launch", p2p.launch, "Before an all-to-all or send; without it launch-ll."),
+  TIME0 ("p2p-simple", p2p.simple, "The same, more for Simple."),
+  SHARE ("p2p-node-share", p2p.node_share, "1", "Of a ring's rate in the node that all-to-all reaches."),
+  SHARE ("p2p-share", p2p.share, "1", "Of the NICs' typical rate that all-to-all reaches."),
+  SHARE ("p2p-pair-share", p2p.pair_share, "1", "Of one NIC's typical rate that one pair reaches."),
+  SHARE ("p2p-ll", p2p.ll, "1", "Of the rate of all-to-all, LL."),
+  RATE ("host-all-reduce", host_reduce, "All-reduce in host memory over MPI or Gloo, bytes of message a second."),
+  { "spread", KEY_NUMBER, UNIT_NONE, AT (spread), "1", "Nine of ten measured times lie within this factor, either way.", 1, 100 },
   SHARE ("ring-share-2", ring_share[0], NULL, "Of the slot's nominal rate that a ring of 2 GPUs keeps."),
   SHARE ("ring-share-4", ring_share[1], NULL, "The same for 4."),
   SHARE ("ring-share-8", ring_share[2], NULL, "The same for 8."),
@@ -49,20 +78,7 @@ static const Key transport_keys[] = {
   TIME ("server-latency", server_latency, "One call over reduction servers, software of both ends."),
   SHARE ("server-efficiency", server_efficiency, NULL, "Of the line at most, on a server path."),
   RATE ("server-sum-rate", server_sum_rate, "What a server sums per 16 vCPU."),
-  TIME0 ("nccl-launch-ll", nccl_launch[PROTOCOL_LL], "NCCL's base latency, LL."),
-  TIME0 ("nccl-launch-ll128", nccl_launch[PROTOCOL_LL128], "NCCL's base latency, LL128."),
-  TIME0 ("nccl-launch-simple", nccl_launch[PROTOCOL_SIMPLE], "NCCL's base latency, Simple."),
-  TIME0 ("nccl-hop-ll", nccl_hop[PROTOCOL_LL], "NCCL's hop, LL."),
-  TIME0 ("nccl-hop-ll128", nccl_hop[PROTOCOL_LL128], "NCCL's hop, LL128."),
-  TIME0 ("nccl-hop-simple", nccl_hop[PROTOCOL_SIMPLE], "NCCL's hop, Simple."),
   SHARE ("nccl-bus", nccl_bus, NULL, "NCCL's figure of the links over their nominal rate."),
-  SHARE ("nccl-share-ll", nccl_share[PROTOCOL_LL], "1", "NCCL's factor, LL."),
-  SHARE ("nccl-share-ll128", nccl_share[PROTOCOL_LL128], "1", "NCCL's factor, LL128."),
-  SHARE ("nccl-share-simple", nccl_share[PROTOCOL_SIMPLE], "1", "NCCL's factor, Simple."),
-  RATE ("nccl-ll-max-volta", nccl_ll_max[0], "NCCL's limit of LL, Volta and before."),
-  RATE ("nccl-ll-max-ampere", nccl_ll_max[1], "NCCL's limit of LL, Ampere."),
-  RATE ("nccl-ll-max-hopper", nccl_ll_max[2], "NCCL's limit of LL, Hopper."),
-  RATE ("nccl-ll-max-blackwell", nccl_ll_max[3], "NCCL's limit of LL, Blackwell and after."),
   { NULL }
 };
 static const KeyGroup transport_groups[] = {
@@ -117,4 +133,80 @@ transport_asymptote (const Transport *transport, double plateau, double n)
   const double slot = isnan (transport->local_ratio) ? 0 : 1 / (2 * (n - 1) * transport->local_ratio);
 
   return plateau * (1 + slot) * (1 + transport->plateau_fill);
+}
+
+Generation
+generation_find (const char *name)
+{
+  static const struct { const char *name; Generation generation; } rows[] = {
+    { "Ampere", GENERATION_AMPERE }, { "Ada", GENERATION_AMPERE },
+    { "Hopper", GENERATION_HOPPER }, { "Blackwell", GENERATION_BLACKWELL },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (rows) && name != NULL; i++)
+    if (g_str_has_prefix (name, rows[i].name))
+      return rows[i].generation;
+  return GENERATION_VOLTA;
+}
+
+double
+transport_launch (const Transport *transport, Generation generation, Protocol protocol)
+{
+  const double own = transport->launch_of[generation][protocol];
+
+  return generation == GENERATION_VOLTA || isnan (own) ? transport->launch[protocol] : own;
+}
+
+double
+transport_hop (const Transport *transport, Generation generation, Protocol protocol)
+{
+  const double own = transport->hop_of[generation][protocol];
+
+  return generation == GENERATION_VOLTA || isnan (own) ? transport->hop[protocol] : own;
+}
+
+static double
+given (double value, double otherwise)
+{
+  return isnan (value) ? otherwise : value;
+}
+
+void
+transport_fill_node (const Transport *in_node, Generation generation, gboolean nvswitch, Paths *out)
+{
+  const double nvls_share = in_node->nvls_share[generation];
+
+  for (int p = 0; p < N_PROTOCOLS; p++)
+    out->in_node.hop[p] = transport_hop (in_node, generation, (Protocol) p);
+  memcpy (out->in_node.share, in_node->share, sizeof out->in_node.share);
+  out->p2p_node_share = in_node->p2p.node_share;
+  out->nvls_rate = nvswitch && generation >= GENERATION_HOPPER && !isnan (nvls_share) ? nvls_share * out->in_node.capacity : 0;
+  out->nvls_latency = in_node->nvls_latency;
+}
+
+void
+transport_fill (const Transport *t, const Transport *between, Generation generation, Paths *out)
+{
+  for (int p = 0; p < N_PROTOCOLS; p++)
+    out->launch[p] = transport_launch (t, generation, (Protocol) p);
+  out->fill = t->fill;
+  out->ramp = t->ramp;
+  out->ramp_size = given (t->ramp_size, 1);
+  out->norm = t->norm;
+  out->blend = given (t->blend, INFINITY);
+  out->local = isnan (t->local_ratio) || out->in_node.rate <= 0 ? INFINITY : t->local_ratio * out->in_node.rate;
+  out->tree_share = t->tree_share;
+  out->switch_share = t->switch_share;
+  out->pat_hop = t->pat_hop;
+  out->pat_share = t->pat_share;
+  out->p2p_launch = given (t->p2p.launch, out->launch[PROTOCOL_LL]);
+  out->p2p_simple = t->p2p.simple;
+  out->p2p_share = t->p2p.share;
+  out->p2p_pair_share = t->p2p.pair_share;
+  out->p2p_ll = t->p2p.ll;
+  out->spread = t->spread;
+  out->host_copy = given (between->host_copy, INFINITY);
+  out->chunk = given (between->chunk, 0);
+  out->local_message = between->local_message;
+  out->host_reduce = given (between->host_reduce, INFINITY);
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "collective/flow.h"
+
+/* CPUs reduce in host memory: copies off the GPU, sums and copies back pass so many
+ * bytes of message a second whatever the ranks (fit over Horovod on CPU and Gloo),
+ * while the NICs carry a ring's bytes. */
+static void
+host_flow (Flow *flow, double steps_in, double steps_between)
+{
+  const Paths *paths = flow->paths;
+  const double w = 2 * (flow->n - 1) / flow->n, cap = paths->host_reduce / flow->twins;
+  const double hops = steps_in * paths->local_message + steps_between * paths->between.hop[PROTOCOL_LL];
+  double bytes = 0;
+
+  if (flow->nodes > 1)
+    flow_nics (flow, w, paths->between_efficiency);
+  if (flow->nodes > paths->nodes_per_leaf)
+    flow_leaves (flow, w);
+  if (isinf (cap))   /* no limit known: the GPUs' links, as a ring */
+    flow_gpus (flow, w, 1);
+  bytes = flow->size / fmin (flow->rate, cap);
+  flow_end (flow, cap, hops + bytes);
+  flow->out->messages = steps_in + steps_between;
+}
+
+/* 2 log2 n steps (Thakur, Rabenseifner, Gropp 2005). */
+static gboolean
+host_mpi_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out, GError **error)
+{
+  Flow flow = flow_begin (call, group, paths, out);
+
+  (void) error;
+  host_flow (&flow, 2 * log2 (flow.per_node), 2 * log2 (flow.nodes));
+  return TRUE;
+}
+
+const CollectiveAlgorithm collective_host_mpi = {
+  .name = "host-mpi",
+  .summary = "MPI on the CPUs: copied off the GPUs, summed in host memory, copied back",
+  .ops = OP_ALL_REDUCE,
+  .paths = "nccl",
+  .flow = host_mpi_flow,
+};
+
+/* A ring: of its 2(n-1) steps 2(N-1) cross nodes. */
+static gboolean
+gloo_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out, GError **error)
+{
+  Flow flow = flow_begin (call, group, paths, out);
+
+  (void) error;
+  host_flow (&flow, 2 * (flow.n - flow.nodes), 2 * (flow.nodes - 1));
+  return TRUE;
+}
+
+const CollectiveAlgorithm collective_gloo = {
+  .name = "gloo",
+  .summary = "Gloo on the CPUs: as host-mpi, in a ring",
+  .ops = OP_ALL_REDUCE,
+  .paths = "nccl",
+  .flow = gloo_flow,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "collective/flow.h"
+
+/* Bytes of a rank's message: to others in its node, and of a node over its NICs. */
+typedef struct { double in, between, peers; } Shape;
+
+/* All-to-all: 1/n to each.  Send/recv: all of it to the next rank; of a node's
+ * edges one leaves it. */
+static Shape
+shape_of (CollectiveOp op, const Flow *flow)
+{
+  const double p = flow->per_node, n = flow->n;
+
+  if (op == OP_ALL_TO_ALL)
+    return (Shape) { .in = (p - 1) / n, .between = p * (n - p) / n, .peers = n - p };
+  return (Shape) { .in = p > 1 ? 1 : 0, .between = flow->nodes > 1 ? 1 : 0, .peers = 1 };
+}
+
+/* NICs that the twins' GPUs with something to send have between them. */
+static double
+nics_used (CollectiveOp op, const Flow *flow)
+{
+  const double links = flow->paths->between.links;
+
+  if (op == OP_ALL_TO_ALL)
+    return links;
+  return fmin (links, flow->twins * fmax (1, links / (flow->per_node * flow->twins)));
+}
+
+/* Priced apart from rings: no hop a rank (the floor of an all-to-all is the same on
+ * 2, 4 and 8 GPUs), no own block, and one pair of ranks opens few channels: form and
+ * parameters fitted over nccl-tests alltoall and sendrecv, NCCL 2.27-2.29. */
+static gboolean
+point_to_point_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out, GError **error)
+{
+  Flow flow = flow_begin (call, group, paths, out);
+  const gboolean ll = call->protocol == PROTOCOL_LL, nodes = group->n_nodes > 1;
+  const Protocol p = ll ? PROTOCOL_LL : PROTOCOL_SIMPLE;   /* LL128 runs as Simple */
+  const Shape shape = shape_of (call->op, &flow);
+  const double used = nodes ? nics_used (call->op, &flow) : 1, share = ll ? paths->p2p_ll : 1;
+  const double of_line = fmin (paths->p2p_share, shape.peers * paths->p2p_pair_share) * used / paths->between.links * share;
+  const double wire = nodes ? shape.between / (flow_between_rate (&flow) * of_line) : 0;
+  const double inside = shape.in > 0 ? shape.in / (paths->in_node.rate * paths->p2p_node_share * share) : 0;
+  const double bytes = fmax (wire, inside), hop = (nodes ? &paths->between : &paths->in_node)->hop[p];
+
+  (void) error;
+  out->protocol = p;
+  if (shape.in > 0)
+    flow_gpus (&flow, shape.in, paths->p2p_node_share * share);
+  if (nodes)
+    flow_nics (&flow, shape.between, of_line * paths->between_efficiency);
+  if (nodes && paths->nodes_per_leaf > 0 && flow.nodes > paths->nodes_per_leaf)
+    flow_leaves (&flow, call->op == OP_ALL_TO_ALL ? shape.between * paths->nodes_per_leaf * (1 - paths->nodes_per_leaf / flow.nodes) : 1);
+  if (ll)
+    flow_end (&flow, 1 / bytes, paths->p2p_launch + (nodes ? hop : 0) + flow.size * bytes);
+  else
+    flow_end (&flow, 1 / bytes,
+              paths->p2p_launch + flow_norm (paths->p2p_simple + (nodes ? hop : 0),
+                                             flow.size * bytes + flow_fill (&flow, hop, flow.size * bytes), paths->norm));
+  out->messages = call->op == OP_ALL_TO_ALL ? flow.n - 1 : 1;
+  return TRUE;
+}
+
+const CollectiveAlgorithm collective_point_to_point = {
+  .name = "point-to-point",
+  .summary = "all-to-all and send/recv: each pair by itself",
+  .ops = OP_ALL_TO_ALL | OP_SEND_RECV,
+  .automatic = TRUE,
+  .protocols = TRUE,
+  .on_gpu = TRUE,
+  .paths = "nccl",
+  .flow = point_to_point_flow,
+};
