@@ -95,6 +95,9 @@ part_find (const char *kind, const char *name, GError **error)
   g_auto (GStrv) parts = part_list (kind);
   g_autoptr (GPtrArray) known = g_ptr_array_new_with_free_func (g_free);
   for (char **part = parts; *part != NULL; part++)
+    if (g_ascii_strcasecmp (*part, name) == 0)
+      return part_path (kind, *part);
+  for (char **part = parts; *part != NULL; part++)
     {
       g_autofree char *path = part_path (kind, *part);
       g_auto (GStrv) aliases = part_aliases (path);
@@ -102,7 +105,7 @@ part_find (const char *kind, const char *name, GError **error)
       g_ptr_array_add (known, g_strdup (*part));
       for (char **alias = aliases; *alias != NULL; alias++)
         {
-          if (g_str_equal (*alias, name))
+          if (g_ascii_strcasecmp (*alias, name) == 0)
             return g_steal_pointer (&path);
           g_ptr_array_add (known, g_strdup (*alias));
         }

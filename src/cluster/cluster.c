@@ -73,8 +73,16 @@ load_workers (Cluster *c, const ClusterSpec *spec, GError **error)
   const char *gpu;
   GError *cause = NULL;
 
-  if (!load_machine (c, &c->machine, spec->machine, "cluster", error))
-    return FALSE;
+  if (cluster_is_own (spec) && spec->gpu == NULL)
+    return wrong (error, "cluster", "machine", "not given; 'lockstep list machines' shows what there is, or describe one with "
+                  "gpu, gpus-per-node, gpu-link, nics and nic-bandwidth");
+  if (!cluster_has_own_keys (spec))
+    {
+      if (!load_machine (c, &c->machine, spec->machine, "cluster", error))
+        return FALSE;
+    }
+  else if ((c->machine = c->own_machine = machine_for_cluster (spec, &cause)) == NULL)
+    return wrong_part (error, cause, "cluster", "machine");
   machine = &c->machine->spec;
   if (machine->gpus == 0)
     return wrong (error, "cluster", "machine", "'%s' has no GPU; give a machine with GPUs for the workers", machine->name);
@@ -98,13 +106,52 @@ cluster_transport_is_nvlink (const Cluster *c)
   return c->in_node != NULL && c->in_node->link != TRANSPORT_LINK_PCIE && machine_has_nvlink (c->machine) && c->gpu->nvlink > 0;
 }
 
+guint64
+cluster_box_nodes (const Cluster *c)
+{
+  const MachineSpec *machine = &c->machine->spec;
+  const gboolean domain = cluster_transport_is_nvlink (c) && machine->nvlink_domain > machine->gpus;
+
+  return domain ? MIN (machine->nvlink_domain / machine->gpus, c->nodes) : 1;
+}
+
+void
+cluster_fold_group (const Cluster *c, const char *which, RankGroup *group)
+{
+  const guint64 box = g_str_equal (which, "nccl") ? cluster_box_nodes (c) : 1;
+  const guint64 boxes = (group->n_nodes + box - 1) / box;
+
+  if (box < 2 || group->n_nodes < 2)
+    return;
+  group->per_node = group->n_ranks / boxes;
+  group->n_nodes = boxes;
+}
+
+/* The slots of GPUs that NVLink joins only in pairs. */
+static gboolean
+load_slots (Cluster *c, GError **error)
+{
+  const MachineSpec *machine = &c->machine->spec;
+
+  if (!cluster_transport_is_nvlink (c) || machine->nvlink_domain == 0 || c->gpus_per_node <= machine->nvlink_domain)
+    return TRUE;
+  if (!load_transport (c, &c->slot, machine->slot_transport, TRANSPORT_IN_NODE, "node-transport", error))
+    return FALSE;
+  c->slot_rate = c->gpu->pcie;
+  return c->slot_rate > 0
+         || wrong (error, "cluster", "gpu", "the rate of the slot of '%s' is not known, and NVLink joins only %" U64 " of the %" U64
+                   " GPUs of a node", c->gpu->name, machine->nvlink_domain, c->gpus_per_node);
+}
+
 /* The link of a GPU that the transport inside the node takes. */
 static gboolean
 load_node_link (Cluster *c, const NetworkSpec *network, const ClusterSpec *spec, GError **error)
 {
   const char *name = network->node_transport != NULL ? network->node_transport : c->machine->spec.node_transport;
 
-  if (network->node_transport == NULL && c->gpus_per_node == 1)
+  const MachineSpec *machine = &c->machine->spec;
+
+  if (network->node_transport == NULL && c->gpus_per_node == 1 && machine->nvlink_domain <= machine->gpus)
     return TRUE;
   if (name == NULL)
     return TRUE;
@@ -120,7 +167,15 @@ load_node_link (Cluster *c, const NetworkSpec *network, const ClusterSpec *spec,
   c->gpu_link_rate = cluster_transport_is_nvlink (c) ? c->gpu->nvlink : c->gpu->pcie;
   if (!(c->gpu_link_rate > 0))
     return wrong (error, "cluster", "gpu", "the rate of the slot of '%s' is not known, so its ring in a node has no price", c->gpu->name);
-  return TRUE;
+  return load_slots (c, error);
+}
+
+static gboolean
+check_server (const Servers *servers, const char *group, GError **error)
+{
+  return !isnan (servers->machine->spec.nic_bandwidth)
+         || wrong (error, group, "machine", "the rate of the network card of '%s' is not known; give another machine",
+                   servers->machine->spec.name);
 }
 
 static gboolean
@@ -140,7 +195,7 @@ load_servers (Cluster *c, Servers *servers, const ServerSpec *spec, const char *
   if (servers->machine->spec.gpus > 0)
     return wrong (error, group, "machine", "'%s' has %" U64 " GPU%s that a server would not use; give a machine without, as n1-highcpu-16",
                   spec->machine, servers->machine->spec.gpus, servers->machine->spec.gpus == 1 ? "" : "s");
-  return TRUE;
+  return check_server (servers, group, error);
 }
 
 static void
@@ -172,6 +227,29 @@ add_leaves (Cluster *c)
   c->leaf_down = network_add (c->network, "leaf-down", capacity, 0, leaves, FALSE);
 }
 
+/* Both ways together: as given one way, else twice the ring that needs it most. */
+static double
+shared_capacity (const Cluster *c, double given, guint64 cards)
+{
+  const NodeLink link = cluster_node_link (c, cards);
+
+  return 2 * (isnan (given) ? cluster_ring_rate (c, &link, cards, cards) : given);
+}
+
+/* Host bridges and links between CPUs, where the GPUs in use need them. */
+static void
+add_bridges (Cluster *c)
+{
+  const MachineSpec *spec = &c->machine->spec;
+  const guint64 per_socket = spec->gpus_per_socket;
+
+  if (cluster_crosses_bridge (c, c->gpus_per_node))
+    c->host_bridge = network_add (c->network, "host-bridge", shared_capacity (c, spec->bridge_bandwidth, MIN (per_socket, spec->gpus)), 0,
+                                  c->nodes * ((c->gpus_per_node + per_socket - 1) / per_socket), TRUE);
+  if (cluster_crosses_socket (c, c->gpus_per_node))
+    c->socket_link = network_add (c->network, "socket-link", shared_capacity (c, spec->socket_bandwidth, spec->gpus), 0, c->nodes, TRUE);
+}
+
 static void
 add_links (Cluster *c)
 {
@@ -179,12 +257,27 @@ add_links (Cluster *c)
   if (c->gpu_link_rate > 0)
     c->gpu_link = network_add (c->network, cluster_transport_is_nvlink (c) ? "nvlink" : "pcie", c->gpu_link_rate, 0,
                                c->nodes * c->gpus_per_node, FALSE);
+  if (c->slot != NULL)
+    c->gpu_slot = network_add (c->network, "pcie", c->slot_rate, 0, c->nodes * c->gpus_per_node, FALSE);
+  add_bridges (c);
+  if (isnan (c->nic_bandwidth))
+    return;
   c->nic_out = network_add (c->network, "nic-out", c->nic_bandwidth, 0, c->nodes * c->machine->spec.nics, FALSE);
   c->nic_in = network_add (c->network, "nic-in", c->nic_bandwidth, 0, c->nodes * c->machine->spec.nics, FALSE);
   add_server_links (c, &c->reducers, "reducer-nic-out", "reducer-nic-in");
   add_server_links (c, &c->parameter, "server-nic-out", "server-nic-in");
   if (c->spec.topology == TOPOLOGY_FAT_TREE)
     add_leaves (c);
+}
+
+static gboolean
+load_nics (Cluster *c, const NetworkSpec *network, GError **error)
+{
+  c->nic_bandwidth = isnan (network->nic_bandwidth) ? machine_nic_bandwidth (c->machine, c->gpus_per_node) : network->nic_bandwidth;
+  if (isnan (c->nic_bandwidth) && c->nodes > 1)
+    return wrong (error, "cluster", "nic-bandwidth", "the rate of the network card of '%s' is not known; give it, as in 25 Gbit/s",
+                  c->machine->spec.name);
+  return TRUE;
 }
 
 static void
@@ -223,8 +316,12 @@ cluster_new_from (Shelf *parts, const ClusterSpec *spec, const NetworkSpec *netw
   if (!load_transport (c, &c->between, transport, TRANSPORT_BETWEEN, "transport", error)
       || !load_transport (c, &c->grpc, c->between->place == TRANSPORT_BOTH ? transport : "grpc", TRANSPORT_BETWEEN, "transport", error))
     return NULL;
+  c->nccl = shelf_get (c->parts, &nccl_kind, "nccl", "nccl", error);
+  if (c->nccl == NULL)
+    return NULL;
   forget_strings (c);
-  c->nic_bandwidth = isnan (network->nic_bandwidth) ? c->machine->spec.nic_bandwidth : network->nic_bandwidth;
+  if (!load_nics (c, network, error))
+    return NULL;
   add_links (c);
   return g_steal_pointer (&c);
 }
@@ -235,6 +332,7 @@ cluster_free (Cluster *c)
   if (c == NULL)
     return;
   network_free (c->network);
+  machine_free (c->own_machine);
   shelf_free (c->own_parts);
   g_free (c);
 }
@@ -296,12 +394,37 @@ sizing_warning (const Cluster *c)
                           c->nodes, node * (double) c->nodes * 8e-9, needed);
 }
 
-char *
-cluster_warning (const Cluster *c)
+/* A cloud rents a fixed number of GPUs as a type of its own, with its own network. */
+static char *
+type_warning (const Cluster *c)
+{
+  const MachineSpec *machine = &c->machine->spec;
+
+  if (machine->cloud == NULL || c->nodes == 1 || c->gpus_per_node == machine->gpus || !isnan (machine->vcpu_bandwidth)
+      || !isnan (c->spec.nic_bandwidth))
+    return NULL;
+  return g_strdup_printf ("%" U64 " of the %" U64 " GPUs of '%s' are used: the network stays %.4g Gbit/s and the price that of all; "
+                          "the type that has so many GPUs may have less", c->gpus_per_node, machine->gpus, machine->name,
+                          c->nic_bandwidth * (double) machine->nics * 8e-9);
+}
+
+static char *
+server_warning (const Cluster *c)
 {
   if (c->reducers.machine == NULL)
     return NULL;
   if (c->nodes == 1)
     return g_strdup ("reduction servers change nothing on one node");
   return sizing_warning (c);
+}
+
+char *
+cluster_warning (const Cluster *c)
+{
+  g_autofree char *servers = server_warning (c);
+  g_autofree char *type = type_warning (c);
+
+  if (servers != NULL && type != NULL)
+    return g_strconcat (servers, "; ", type, NULL);
+  return servers != NULL ? g_steal_pointer (&servers) : g_steal_pointer (&type);
 }

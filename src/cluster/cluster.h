@@ -17,6 +17,8 @@ typedef struct
   double      price_per_hour;            /* USD; NAN: not known */
   const char *price_date;                /* NULL: not known */
   const char *transport, *node_transport;
+  const char *cloud;                     /* NULL: a machine of one's own */
+  const char *gpu_link;                  /* "nvswitch"; "none" */
 } MachineInfo;
 Machine           *machine_load (const char *name, GError **error);
 void               machine_free (Machine *machine);
@@ -48,7 +50,12 @@ double         cluster_price_per_hour (const Cluster *cluster);   /* USD, server
  * or with which = "parameter-server" of the parameter servers. */
 gboolean       cluster_paths   (const Cluster *cluster, const char *which, const RankGroup *group,
                                 Paths *out, GError **error);
-/* A warning for people, or NULL: reducers too few for the workers, with the number that would do. */
+/* What NVLink joins over several nodes (a rack of 72 GPUs) counts as one node for
+ * NCCL: ranks a node and nodes of `group` become those of such boxes, evenly
+ * filled.  Elsewhere the group stays.  Call it before cluster_paths. */
+void           cluster_fold_group (const Cluster *cluster, const char *which, RankGroup *group);
+/* A warning for people, or NULL: reducers too few for the workers, with the number that
+ * would do; part of a cloud's machine. */
 char          *cluster_warning (const Cluster *cluster);
 /* Values with their origins, for `show`: calls back in a fixed order. */
 typedef void (*ClusterValue) (gpointer user, const char *group, const char *key, const char *text, const Origin *origin);

@@ -10,83 +10,154 @@ given (double value, double otherwise)
   return isnan (value) ? otherwise : value;
 }
 
-double
-cluster_plateau (const Cluster *c, guint64 gpus, const char **key)
+NodeLink
+cluster_node_link (const Cluster *c, guint64 span)
 {
-  static const char *const ring_keys[] = { "ring-bandwidth-2", "ring-bandwidth-4", "ring-bandwidth-8", "ring-bandwidth-16" };
-  const MachineSpec *machine = &c->machine->spec;
-  const gboolean own = cluster_transport_is_nvlink (c) || g_strcmp0 (machine->node_transport, c->in_node->name) == 0;
-  const double of_machine = own ? machine_at (machine->ring_bandwidth, gpus) : NAN;
-  const double of_slot = machine_at (c->in_node->ring_share, gpus) * c->gpu_link_rate;
-  const int i = gpus <= 2 ? 0 : gpus <= 4 ? 1 : gpus <= 8 ? 2 : 3;
-
-  *key = ring_keys[i];
-  if (!isnan (c->spec.node_bandwidth))
-    return c->spec.node_bandwidth;
-  return given (of_machine, given (of_slot, c->gpu_link_rate));
+  if (c->in_node == NULL || c->gpu_link_rate <= 0)
+    return (NodeLink) { 0 };
+  if (c->slot != NULL && span > c->machine->spec.nvlink_domain)
+    return (NodeLink) { c->slot, c->gpu_slot, c->slot_rate, FALSE };
+  return (NodeLink) { c->in_node, c->gpu_link, c->gpu_link_rate, cluster_transport_is_nvlink (c) };
 }
 
-/* Row of NCCL's tables by compute capability (NCCL 2.30 src/graph/tuning.cc). */
-static guint
-generation_row (const char *generation)
+/* NVLink does not pass the host. */
+static gboolean
+crosses (const Cluster *c, guint64 span, guint64 behind)
 {
-  static const struct { const char *name; guint row; } rows[] = {
-    { "Ampere", 1 }, { "Ada", 1 }, { "Hopper", 2 }, { "Blackwell", 3 },
-  };
+  const NodeLink link = cluster_node_link (c, span);
 
-  for (gsize i = 0; i < G_N_ELEMENTS (rows) && generation != NULL; i++)
-    if (g_str_has_prefix (generation, rows[i].name))
-      return rows[i].row;
-  return 0;
+  return link.transport != NULL && !link.nvlink && behind > 0 && span > behind;
+}
+
+gboolean
+cluster_crosses_socket (const Cluster *c, guint64 span)
+{
+  return crosses (c, span, c->machine->spec.gpus_per_socket);
+}
+
+gboolean
+cluster_crosses_bridge (const Cluster *c, guint64 span)
+{
+  const MachineSpec *machine = &c->machine->spec;
+
+  return machine->gpus_per_socket > machine->gpus_per_switch && crosses (c, span, machine->gpus_per_switch);
+}
+
+/* Cards of the ring whose figure holds: one that leaves a switch or a CPU has its
+ * slowest edge there, however many take part. */
+static guint64
+ring_of_figure (const Cluster *c, const NodeLink *link, guint64 gpus, guint64 span)
+{
+  const MachineSpec *machine = &c->machine->spec;
+
+  if (link->nvlink || machine->gpus_per_switch == 0)
+    return gpus;
+  if (span <= machine->gpus_per_switch)
+    return span;
+  return span <= machine->gpus_per_socket ? machine->gpus_per_socket : machine->gpus;
+}
+
+double
+cluster_plateau (const Cluster *c, const NodeLink *link, guint64 gpus, guint64 span, const char **key)
+{
+  static const char *const ring_keys[] = { "ring-bandwidth-2", "ring-bandwidth-4", "ring-bandwidth-8", "ring-bandwidth-16" };
+  static const char *const share_keys[] = { "ring-share-2", "ring-share-4", "ring-share-8", "ring-share-16" };
+  const MachineSpec *machine = &c->machine->spec;
+  const guint64 n = ring_of_figure (c, link, gpus, span);
+  const gboolean own = link->nvlink || g_strcmp0 (machine->node_transport, link->transport->name) == 0
+                       || g_strcmp0 (machine->slot_transport, link->transport->name) == 0;
+  const double of_machine = own ? machine_at (machine->ring_bandwidth, n) : NAN;
+  const double of_link = own ? machine_at (machine->ring_share, n) : NAN;
+  const double of_slot = machine_at (link->transport->ring_share, n);
+  const int i = n <= 2 ? 0 : n <= 4 ? 1 : n <= 8 ? 2 : 3;
+
+  *key = isnan (of_machine) ? share_keys[i] : ring_keys[i];
+  if (!isnan (c->spec.node_bandwidth))
+    return c->spec.node_bandwidth;
+  return given (of_machine, given (of_link, given (of_slot, 1)) * link->rate);
+}
+
+double
+cluster_ring_rate (const Cluster *c, const NodeLink *link, guint64 gpus, guint64 span)
+{
+  const char *key;
+
+  return fmin (link->rate, transport_asymptote (link->transport, cluster_plateau (c, link, gpus, span, &key), (double) gpus));
+}
+
+/* NCCL's own figure of the links, else what they show. */
+static double
+nccl_bus (const NodeLink *link, double rate, double plateau)
+{
+  return isnan (link->transport->nccl_bus) ? plateau : fmin (link->transport->nccl_bus * link->rate, rate);
 }
 
 static void
-fill_nccl_table (const Cluster *c, double rate, double plateau, NcclTable *table)
+add_bridge (const Cluster *c, PathLeg *leg, Id link, guint64 twins)
 {
-  const Transport *t = c->in_node;
-  const double bus = isnan (t->nccl_bus) ? plateau : fmin (t->nccl_bus * c->gpu_link_rate, rate);
+  const double capacity = network_link (c->network, link)->capacity;
 
-  memcpy (table->launch, t->nccl_launch, sizeof table->launch);
-  memcpy (table->hop, t->nccl_hop, sizeof table->hop);
-  for (int p = 0; p < N_PROTOCOLS; p++)
-    table->rate[p] = bus * t->nccl_share[p];
-  table->rate[PROTOCOL_LL] = fmin (table->rate[PROTOCOL_LL],
-                                   given (t->nccl_ll_max[generation_row (c->gpu->generation)], INFINITY));
-  if (!t->ll128)
-    table->rate[PROTOCOL_LL128] = 0;
+  leg->bridge[leg->n_bridges++] = (PathBridge) { .link = link, .capacity = capacity, .edges = 2 * (double) twins };
+  leg->rate = fmin (leg->rate, capacity / 2);
+}
+
+/* From the first GPU of the group in a node to its last. */
+static guint64
+span_of (const Cluster *c, const RankGroup *group)
+{
+  const guint64 span = group->per_node < 1 ? 0 : (group->per_node - 1) * MAX (group->stride, 1) + 1;
+
+  return MIN (span, MAX (c->gpus_per_node, group->per_node));
 }
 
 static void
 fill_in_node (const Cluster *c, const RankGroup *group, Paths *out)
 {
-  const Transport *t = c->in_node;
+  const guint64 span = span_of (c, group), twins = MIN (MAX (group->stride, 1), MAX (group->twins_per_node, 1));
+  const NodeLink link = cluster_node_link (c, span);
+  const Generation generation = generation_find (c->gpu->generation);
   PathLeg *leg = &out->in_node;
   const char *key;
   double plateau;
 
-  if (t == NULL || c->gpu_link == 0 || group->per_node < 2)
+  if (link.transport == NULL || link.link == 0 || group->per_node < 2)
     return;
-  plateau = cluster_plateau (c, group->per_node, &key);
-  *leg = (PathLeg) { .out = c->gpu_link, .in = c->gpu_link, .links = 1, .capacity = c->gpu_link_rate };
-  leg->rate = fmin (leg->capacity, transport_asymptote (t, plateau, (double) group->per_node));
-  memcpy (leg->hop, t->hop, sizeof leg->hop);
-  memcpy (leg->share, t->share, sizeof leg->share);
-  fill_nccl_table (c, leg->rate, plateau, &out->nccl);
+  plateau = cluster_plateau (c, &link, group->per_node, span, &key);
+  *leg = (PathLeg) { .out = link.link, .in = link.link, .links = 1, .capacity = link.rate };
+  leg->rate = cluster_ring_rate (c, &link, group->per_node, span);
+  if (c->host_bridge != 0 && cluster_crosses_bridge (c, span))
+    add_bridge (c, leg, c->host_bridge, twins);
+  if (c->socket_link != 0 && cluster_crosses_socket (c, span))
+    add_bridge (c, leg, c->socket_link, twins);
+  transport_fill_node (link.transport, generation, link.nvlink && c->machine->spec.gpu_link == GPU_LINK_NVSWITCH, out);
+  nccl_table (c->nccl, link.transport, generation, nccl_bus (&link, leg->rate, plateau), out->nvls_rate > 0, group->per_node, &out->nccl);
 }
 
-/* `t`: the scenario's transport, or that of a framework with its own. */
+/* Nodes that a "node" of a folded group stands for. */
+static guint64
+nodes_of_box (const Cluster *c, const RankGroup *group)
+{
+  return group->per_node > c->gpus_per_node ? MAX (c->nodes / group->n_nodes, 1) : 1;
+}
+
+/* `t`: the scenario's transport, or that of a framework with its own.  Each node
+ * of an NVLink domain brings its NICs. */
 static void
 fill_between (const Cluster *c, const Transport *t, const RankGroup *group, Paths *out)
 {
   const gboolean own = g_str_equal (t->name, c->between->name);
-  const guint64 gpus = MIN (group->per_node * MAX (group->twins_per_node, 1), c->gpus_per_node);
+  const guint64 box = nodes_of_box (c, group);
+  const guint64 gpus = MIN (MAX (group->per_node / box, 1) * MAX (group->twins_per_node, 1), c->gpus_per_node);
   const double one = machine_gpus_per_nic (c->machine, gpus) <= 1 ? t->efficiency_one : t->efficiency_several;
   const double efficiency = own ? given (c->spec.efficiency, one) : one;
   PathLeg *leg = &out->between;
 
+  if (isnan (c->nic_bandwidth))
+    return;
   *leg = (PathLeg) { .out = c->nic_out, .in = c->nic_in, .capacity = c->nic_bandwidth,
-                     .links = machine_nics (c->machine, gpus, group->per_node > 1) };
-  leg->rate = fmin (efficiency * leg->links * leg->capacity, given (t->cap, INFINITY));
+                     .links = (double) box * machine_nics (c->machine, gpus, group->per_node > 1) };
+  leg->rate = fmin (efficiency * leg->links * leg->capacity, given (t->cap, INFINITY) * (double) box);
+  out->line_share = efficiency;
   out->between_efficiency = leg->rate / (leg->links * leg->capacity);
   memcpy (leg->share, t->share, sizeof leg->share);
   for (int p = 0; p < N_PROTOCOLS; p++)
@@ -96,19 +167,11 @@ fill_between (const Cluster *c, const Transport *t, const RankGroup *group, Path
 static void
 fill_software (const Cluster *c, const Transport *between, const RankGroup *group, Paths *out)
 {
-  const Transport *t = group->n_nodes > 1 || c->in_node == NULL ? between : c->in_node;
+  const NodeLink link = cluster_node_link (c, span_of (c, group));
+  const Transport *t = group->n_nodes > 1 || link.transport == NULL ? between : link.transport;
 
-  memcpy (out->launch, t->launch, sizeof out->launch);
-  out->fill = t->fill;
-  out->ramp = t->ramp;
-  out->ramp_size = given (t->ramp_size, 1);
-  out->norm = t->norm;
-  out->blend = given (t->blend, INFINITY);
-  out->local = isnan (t->local_ratio) || out->in_node.rate <= 0 ? INFINITY : t->local_ratio * out->in_node.rate;
-  out->host_copy = given (between->host_copy, INFINITY);
-  out->chunk = given (between->chunk, 0);
-  out->local_message = between->local_message;
-  out->ll128 = t->ll128 && (c->in_node == NULL || group->per_node < 2 || c->in_node->ll128);
+  transport_fill (t, between, generation_find (c->gpu->generation), out);
+  out->ll128 = t->ll128 && (link.transport == NULL || group->per_node < 2 || link.transport->ll128);
 }
 
 static void
@@ -116,7 +179,7 @@ fill_servers (const Cluster *c, const Transport *t, const Servers *servers, Path
 {
   const ServerSpec *spec = &servers->spec;
   const MachineSpec *machine = servers->machine != NULL ? &servers->machine->spec : &c->machine->spec;
-  const double limit = fmin (out->between_efficiency, given (t->server_efficiency, 1));
+  const double limit = fmin (out->line_share, given (t->server_efficiency, 1));
 
   if (spec->count == 0)
     return;
@@ -126,8 +189,10 @@ fill_servers (const Cluster *c, const Transport *t, const Servers *servers, Path
   out->server_capacity = servers->machine != NULL ? machine->nic_bandwidth * (double) machine->nics
                                                   : c->nic_bandwidth * (double) machine->nics;
   out->server_efficiency = given (spec->efficiency, limit);
+  out->server_nic_efficiency = given (spec->efficiency, fmin (limit, out->between_efficiency));
   out->server_latency = given (spec->latency, given (t->server_latency, 0));
-  out->server_sum = given (spec->sum_rate, given (t->server_sum_rate, INFINITY)) * (double) machine->vcpus / 16;
+  out->server_sum = machine->vcpus == 0 ? INFINITY
+                      : given (spec->sum_rate, given (t->server_sum_rate, INFINITY)) * (double) machine->vcpus / 16;
   out->server_local_reduction = spec->local_reduction;
   out->server_colocated = spec->colocated;
 }

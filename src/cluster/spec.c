@@ -3,15 +3,28 @@
 
 #include "cluster/cluster.h"
 
+const char *const gpu_link_names[] = { "as-machine", "none", "pcie", "pcie-host", "nvlink-mesh", "nvlink-bridge", "nvswitch",
+                                       "infinity-fabric", NULL };
+
 const Key cluster_keys[] = {
   { "machine", KEY_STRING, UNIT_NONE, offsetof (ClusterSpec, machine), NULL,
-    "Machine type of the workers: see `lockstep list machines`.", .required = TRUE },
+    "Machine type of the workers: see `lockstep list machines`; without it (or custom) the keys from gpu on describe it." },
   { "nodes", KEY_COUNT, UNIT_NONE, offsetof (ClusterSpec, nodes), "1",
     "Number of worker nodes.", 1, CLUSTER_MAX_NODES },
   { "gpus-per-node", KEY_COUNT, UNIT_NONE, offsetof (ClusterSpec, gpus_per_node), NULL,
     "GPUs used in each node; without it all that the machine has.", 1, 1024 },
   { "gpu", KEY_STRING, UNIT_NONE, offsetof (ClusterSpec, gpu), NULL,
-    "Another GPU in place of the machine's: see `lockstep list gpus`." },
+    "GPU, in place of the machine's: see `lockstep list gpus`." },
+  { "gpu-link", KEY_CHOICE, UNIT_NONE, offsetof (ClusterSpec, gpu_link), "as-machine",
+    "What joins the GPUs of a node, in place of the machine's; pcie-host: PCIe without peer access.", .choices = gpu_link_names },
+  { "ring-bandwidth", KEY_QUANTITY, UNIT_RATE, offsetof (ClusterSpec, ring_bandwidth), NULL,
+    "Bus bandwidth that a large ring keeps inside a node, in place of the machine's." },
+  { "nics", KEY_COUNT, UNIT_NONE, offsetof (ClusterSpec, nics), NULL,
+    "Network cards of a node for the GPUs' traffic, in place of the machine's.", 1, 1024 },
+  { "nic-bandwidth", KEY_QUANTITY, UNIT_RATE, offsetof (ClusterSpec, nic_bandwidth), NULL,
+    "Nominal rate of one card, one way, in place of the machine's." },
+  { "vcpus", KEY_COUNT, UNIT_NONE, offsetof (ClusterSpec, vcpus), NULL,
+    "Virtual cores of a node, in place of the machine's.", 1, 1e5 },
   { NULL }
 };
 

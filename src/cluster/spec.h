@@ -5,13 +5,26 @@
 /* No machine hall holds more; keeps every product of counts exact in a double. */
 #define CLUSTER_MAX_NODES 10000000.0
 
-/* [cluster] */
+/* What joins the GPUs of a node.  As a key of [cluster], GPU_LINK_AS_MACHINE is the default. */
+typedef enum
+{
+  GPU_LINK_AS_MACHINE, GPU_LINK_NONE, GPU_LINK_PCIE, GPU_LINK_PCIE_HOST, GPU_LINK_NVLINK_MESH, GPU_LINK_NVLINK_BRIDGE,
+  GPU_LINK_NVSWITCH, GPU_LINK_INFINITY_FABRIC,
+} GpuLink;
+extern const char *const gpu_link_names[];
+
+/* [cluster].  The keys behind `gpu` replace the machine's values, or make a machine
+ * where none is named; 0 (quantities: not above 0) is not given. */
 typedef struct
 {
-  char   *machine;          /* models/machine/NAME.ini */
+  char   *machine;          /* models/machine/NAME.ini; NULL or "custom": the keys below */
   guint64 nodes;
   guint64 gpus_per_node;    /* 0: all of the machine */
   char   *gpu;              /* NULL: the machine's */
+  int     gpu_link;         /* GpuLink */
+  double  ring_bandwidth;   /* bytes/s of bus bandwidth a large ring keeps in the node */
+  guint64 nics, vcpus;
+  double  nic_bandwidth;    /* bytes/s of one NIC, one way, nominal */
 } ClusterSpec;
 extern const Key cluster_keys[];
 

@@ -28,26 +28,48 @@ or_user (double by_user, Origin otherwise)
 }
 
 static void
+say_shared (const Cluster *c, const Sink *sink, Id link, double given, const char *key)
+{
+  static const Origin ring = { ORIGIN_DERIVED, "what the ring that crosses it keeps, both ways together" };
+
+  if (link != 0)
+    say (sink, "machine", network_link (c->network, link)->name, network_link (c->network, link)->capacity, UNIT_RATE,
+         isnan (given) ? ring : machine_origin (c->machine, key));
+}
+
+/* The links of the whole node's ring, and those that its cards share. */
+static void
+say_node_link (const Cluster *c, const Sink *sink)
+{
+  const Machine *m = c->machine;
+  const NodeLink link = cluster_node_link (c, c->gpus_per_node);
+  const char *key = NULL;
+  const double plateau = cluster_plateau (c, &link, c->gpus_per_node, c->gpus_per_node, &key);
+  const gboolean slot = g_str_has_prefix (key, "ring-share") && isnan (machine_at (m->spec.ring_share, c->gpus_per_node));
+
+  say (sink, "machine", "gpu-link", link.rate, UNIT_RATE, c->gpu->origin);
+  say (sink, "machine", "ring-bandwidth", plateau, UNIT_RATE,
+       or_user (c->spec.node_bandwidth, slot ? transport_origin (link.transport, key) : machine_origin (m, key)));
+  say_shared (c, sink, c->host_bridge, m->spec.bridge_bandwidth, "bridge-bandwidth");
+  say_shared (c, sink, c->socket_link, m->spec.socket_bandwidth, "socket-bandwidth");
+}
+
+static void
 say_machine (const Cluster *c, const Sink *sink)
 {
   const Machine *m = c->machine;
-  const char *key = NULL;
 
   sink->value (sink->user, "machine", "gpu", c->gpu->name, &c->gpu->origin);
   say (sink, "machine", "gpus", (double) m->spec.gpus, UNIT_NONE, machine_origin (m, "gpus"));
-  say (sink, "machine", "vcpus", (double) m->spec.vcpus, UNIT_NONE, machine_origin (m, "vcpus"));
+  if (m->spec.vcpus > 0)
+    say (sink, "machine", "vcpus", (double) m->spec.vcpus, UNIT_NONE, machine_origin (m, "vcpus"));
   say (sink, "machine", "nics", (double) m->spec.nics, UNIT_NONE, machine_origin (m, "nics"));
   say (sink, "machine", "nic-bandwidth", c->nic_bandwidth, UNIT_RATE,
        or_user (c->spec.nic_bandwidth, machine_origin (m, "nic-bandwidth")));
   if (c->gpu_link_rate > 0 && c->gpus_per_node > 1)
-    {
-      const double plateau = cluster_plateau (c, c->gpus_per_node, &key);
-      const gboolean slot = isnan (m->spec.ring_bandwidth[0]) || !cluster_transport_is_nvlink (c);
-
-      say (sink, "machine", "gpu-link", c->gpu_link_rate, UNIT_RATE, c->gpu->origin);
-      say (sink, "machine", "ring-bandwidth", plateau, UNIT_RATE,
-           or_user (c->spec.node_bandwidth, slot ? transport_origin (c->in_node, "ring-share-4") : machine_origin (m, key)));
-    }
+    say_node_link (c, sink);
+  if (cluster_box_nodes (c) > 1)
+    say (sink, "machine", "nvlink-domain", (double) m->spec.nvlink_domain, UNIT_NONE, machine_origin (m, "nvlink-domain"));
   say (sink, "machine", "price", m->spec.price, UNIT_MONEY_RATE, machine_origin (m, "price"));
 }
 

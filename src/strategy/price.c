@@ -13,6 +13,7 @@ price_call (const Cluster *cluster, const CollectiveCall *call, RankGroup *group
     .per_node = cluster_gpus_per_node (cluster),
     .twins_per_node = 1,
   };
+  cluster_fold_group (cluster, collective_paths (call->algorithm), group);
   *on_gpu = collective_on_gpu (call->algorithm);
   return cluster_paths (cluster, collective_paths (call->algorithm), group, &paths, error)
          && collective_flow (call, group, &paths, cluster_network (cluster), out, error);
