@@ -8,6 +8,8 @@ typedef struct
   double elements;
   double largest;       /* elements of its largest tensor */
   guint  first, last;   /* layers whose backward pass makes its first and its last gradient ready */
+  guint  n_tensors;
+  double delay;         /* s that it waits, gradients ready, for the framework's next cycle */
 } Bucket;
 
 /* As PyTorch's reducer builds them after the first iteration
@@ -20,3 +22,12 @@ GArray *buckets_by_size (const Workload *workload, double element, double first_
 /* TensorFlow's packs (cross_device_utils group_by_size): the same order, a pack
  * closes once it is LARGER than `cap`; 0: one pack of everything. */
 GArray *buckets_by_pack (const Workload *workload, double element, double cap);
+/* Horovod's tensor fusion (horovod/common/operations.cc RunLoopOnce, controller.cc
+ * FuseResponses): a loop wakes every `cycle` seconds, takes the gradients that are
+ * ready and fuses them in that order, up to `cap` bytes; a larger tensor goes
+ * alone.  `ready`: s by layer from the start of the backward pass.  `busy`: s that
+ * a group of so many bytes stops the loop; NULL: never.  (It also looks past a
+ * tensor that does not fit for smaller ones; left out.) */
+typedef double (*BucketBusy) (gpointer user, double bytes);
+GArray *buckets_by_cycle (const Workload *workload, double element, double cap, double cycle, const double *ready,
+                          BucketBusy busy, gpointer user);

@@ -6,9 +6,11 @@
 /* The skeleton of every data-parallel step: forward, backward in reverse,
  * gradients in groups on one communication queue, optimizer.  A framework is a
  * policy over it. */
-typedef struct
+typedef struct DataParallel DataParallel;
+struct DataParallel
 {
   gboolean    one_process;     /* one host thread issues for all GPUs of a node */
+  gboolean    root;            /* the first GPU keeps the weights: they leave it before each forward pass, gradients return to it */
   int         host;            /* HOST_* where the scenario says auto */
   double      fixed;           /* s of the framework's own a step with several ranks, before the first kernel: a slow host hides it */
   double      launch;          /* s a collective on its queue */
@@ -16,13 +18,24 @@ typedef struct
   const char *algorithm;       /* where neither scenario nor library chooses; NULL: the library */
   gboolean    buffers;         /* BatchNorm state is broadcast before forward passes */
   gboolean    view;            /* no copies into and out of the groups */
+  gboolean    half;            /* gradients travel in two bytes under automatic mixed precision */
+  gboolean    remote_update;   /* the optimizer does not run on the GPUs */
   GArray     *groups;          /* of Bucket; NULL: no gradients travel */
-} DataParallel;
+  /* s more of a group on the communication queue; NULL: none. */
+  double    (*group_s) (const StepInput *in, const Bucket *group);
+  /* Fills flow and group of a call that is no collective; NULL: by algorithm.  launch is added to. */
+  gboolean  (*price)   (const StepInput *in, GraphCall *call, GError **error);
+};
 
 gboolean data_parallel_build  (const StepInput *in, const DataParallel *policy, StepGraph *graph, GError **error);
 /* Weights, gradients, optimizer state and activations; buffers for `group_bytes` of copies. */
 void     data_parallel_memory (const StepInput *in, double group_bytes, MemoryUse *out);
 /* s of each layer's forward kernel at the batch of one micro-step; caller frees. */
 double  *data_parallel_forward (const StepInput *in);
+/* s from the start of the backward pass to the end of each layer's, as kernels or
+ * the host of `policy` pace it when nothing slows them; caller frees. */
+double  *data_parallel_ready  (const StepInput *in, const DataParallel *policy);
 /* What the policy settles where the scenario says nothing. */
 void     data_parallel_values (const StepInput *in, const DataParallel *policy, ClusterValue value, gpointer user);
+/* One such value of [strategy]; takes the text. */
+void     data_parallel_say    (ClusterValue value, gpointer user, const char *key, char *text, OriginKind kind, const char *why);

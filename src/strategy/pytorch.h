@@ -4,3 +4,5 @@
 
 extern const Strategy strategy_single;
 extern const Strategy strategy_ddp;
+extern const Strategy strategy_flat;
+extern const Strategy strategy_data_parallel;   /* nn.DataParallel: one-process.c */

@@ -56,10 +56,18 @@ software_optimizer_state (int optimizer)
   return bytes[optimizer];
 }
 
-double
-software_gradient_bytes (const StrategySpec *spec, Precision precision)
+static gboolean
+is_mixed (Precision precision)
 {
-  if (spec->compression != COMPRESSION_NONE || precision == PRECISION_FP16 || precision == PRECISION_BF16)
+  return precision == PRECISION_MIXED_FP16 || precision == PRECISION_MIXED_BF16 || precision == PRECISION_FP8;
+}
+
+double
+software_gradient_bytes (const StrategySpec *spec, Precision precision, gboolean half)
+{
+  if (spec->compression != COMPRESSION_NONE)
     return 2;
-  return 4;
+  if (spec->gradients != GRADIENTS_AUTO)
+    return spec->gradients == GRADIENTS_HALF ? 2 : 4;
+  return precision == PRECISION_FP16 || precision == PRECISION_BF16 || (half && is_mixed (precision)) ? 2 : 4;
 }

@@ -23,5 +23,6 @@ double software_box (guint64 n_ranks);
 /* Bytes that the optimizer moves a parameter, and that its state takes. */
 double software_optimizer_traffic (int optimizer);
 double software_optimizer_state   (int optimizer);
-/* Bytes of a gradient on the wire: fp32 under mixed precision (the parameters are fp32). */
-double software_gradient_bytes    (const StrategySpec *spec, Precision precision);
+/* Bytes of a gradient on the wire: fp32 under mixed precision (the parameters are
+ * fp32) unless the framework has two-byte gradients there (`half`). */
+double software_gradient_bytes    (const StrategySpec *spec, Precision precision, gboolean half);

@@ -6,6 +6,9 @@ static const char *const communication_names[] = { "auto", "ring", "nccl", NULL 
 static const char *const host_names[] = { "auto", "eager", "graph", "cuda-graph", NULL };
 static const char *const switch_names[] = { "auto", "yes", "no", NULL };
 static const char *const compression_names[] = { "none", "fp16", "bf16", NULL };
+static const char *const gradient_names[] = { "auto", "fp32", "half", NULL };
+static const char *const framework_names[] = { "auto", "tf1", "pytorch", "mxnet", NULL };
+static const char *const operation_names[] = { "nccl", "mpi", "gloo", NULL };
 
 const Key training_keys[] = {
   { "batch-per-gpu", KEY_COUNT, UNIT_NONE, offsetof (TrainingSpec, batch_per_gpu), NULL,
@@ -37,7 +40,9 @@ const Key strategy_keys[] = {
   { "first-bucket-size", KEY_QUANTITY, UNIT_BYTES, offsetof (StrategySpec, first_bucket_size), NULL,
     "DDP: cap of the first bucket; without it 1 MiB, or bucket-size where that is given.", 1, 1e12 },
   { "compression", KEY_CHOICE, UNIT_NONE, offsetof (StrategySpec, compression), "none",
-    "DDP: communication hook that casts gradients to two bytes.", .choices = compression_names },
+    "DDP, Horovod: gradients are cast to two bytes for the wire.", .choices = compression_names },
+  { "gradients", KEY_CHOICE, UNIT_NONE, offsetof (StrategySpec, gradients), "auto",
+    "Gradients on the wire: 4 or 2 bytes; auto is the framework's way (half: apex, MXNet).", .choices = gradient_names },
   { "no-sync", KEY_BOOLEAN, UNIT_NONE, offsetof (StrategySpec, no_sync), "true",
     "Reduce gradients only in the last micro-step of an accumulation." },
   { "gradient-as-bucket-view", KEY_BOOLEAN, UNIT_NONE, offsetof (StrategySpec, bucket_view), "false",
@@ -50,15 +55,49 @@ const Key strategy_keys[] = {
     "The host waits for the reduced gradients before it issues the optimizer.", .choices = switch_names },
   { "fixed", KEY_QUANTITY, UNIT_TIME, offsetof (StrategySpec, fixed), NULL,
     "Fixed cost of a step with several GPUs; without it the strategy's.", 0, 1e6 },
+  { "launch", KEY_QUANTITY, UNIT_TIME, offsetof (StrategySpec, launch), NULL,
+    "Time of a collective before its first byte, on its queue; without it the strategy's.", 0, 10 },
   { "slowdown", KEY_NUMBER, UNIT_NONE, offsetof (StrategySpec, slowdown), NULL,
     "Factor on a kernel while a collective runs on its GPU; without it the precision's.", 1, 100 },
   { "box-noise", KEY_BOOLEAN, UNIT_NONE, offsetof (StrategySpec, box_noise), "true",
     "Slow compute by 1 + 0.005 + 0.017 sqrt (2 ln N): shared host, clocks, the slowest of N ranks." },
+#define AT(field) offsetof (StrategySpec, field)
+  { "framework", KEY_CHOICE, UNIT_NONE, AT (framework), "auto",
+    "Horovod: the framework it serves; auto is TensorFlow 1.", .choices = framework_names },
+  { "fusion-size", KEY_QUANTITY, UNIT_BYTES, AT (fusion_size), "128 MiB",
+    "Horovod: HOROVOD_FUSION_THRESHOLD, 64 MiB before release 0.20; 0 B: every tensor alone.", 0, 1e12 },
+  { "cycle-time", KEY_QUANTITY, UNIT_TIME, AT (cycle_time), "1 ms",
+    "Horovod: HOROVOD_CYCLE_TIME, 5 and 3.5 ms in older releases.", 0, 10 },
+  { "response-cache", KEY_BOOLEAN, UNIT_NONE, AT (response_cache), "true",
+    "Horovod: known tensors are agreed on by bits; without it rank 0 hears of each tensor from each rank." },
+  { "coordinator-time", KEY_QUANTITY, UNIT_TIME, AT (coordinator_time), "1 us",
+    "Horovod without response cache: time of rank 0 for one rank's request of one tensor.", 0, 1 },
+  { "hierarchical-allreduce", KEY_BOOLEAN, UNIT_NONE, AT (hierarchical), "false",
+    "Horovod: reduce in the node, between nodes, in the node." },
+  { "operations", KEY_CHOICE, UNIT_NONE, AT (operations), "nccl",
+    "Horovod: the library that reduces; mpi and gloo work in host memory.", .choices = operation_names },
+  { "replicated-variables", KEY_BOOLEAN, UNIT_NONE, AT (replicated_variables), "false",
+    "Parameter server: a node keeps copies of the variables and adds up its gradients before it pushes." },
+  { "rpc-efficiency", KEY_NUMBER, UNIT_SHARE, AT (rpc_efficiency), "0.64",
+    "Parameter server: share of the line that push or pull reach over gRPC.", 1e-4, 1 },
+  { "rpc-overlap", KEY_NUMBER, UNIT_SHARE, AT (rpc_overlap), "0.1",
+    "Parameter server between nodes: share of the compute that hides push and pull.", 0, 1 },
+  { "endpoint-rate", KEY_QUANTITY, UNIT_RATE, AT (endpoint_rate), "0.75 GB/s",
+    "Parameter server: rate at which one tensor passes its server, pushed and pulled by everybody." },
+  { "host-copy-rate", KEY_QUANTITY, UNIT_RATE, AT (host_copy_rate), "30 GB/s",
+    "Parameter server: copies of a node between host and all its GPUs." },
+  { "variable-rate", KEY_QUANTITY, UNIT_RATE, AT (variable_rate), "10 GB/s",
+    "Parameter server in one box: gradients that its CPU adds and applies." },
+#undef AT
   { NULL }
 };
 
 const Key input_keys[] = {
   { "rate", KEY_QUANTITY, UNIT_SAMPLE_RATE, offsetof (InputSpec, rate), NULL,
     "Samples that the input pipeline of one node delivers; without it no ceiling." },
+  { "serial-time", KEY_QUANTITY, UNIT_TIME, offsetof (InputSpec, serial_time), NULL,
+    "Host time of a step in series with the input of its samples; without it none.", 0, 1e4 },
+  { "in-step", KEY_BOOLEAN, UNIT_NONE, offsetof (InputSpec, in_step), "false",
+    "A step waits for its own input; false: the next step's is prepared while the GPUs work." },
   { NULL }
 };

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/strategy.h"
 #include "base/names.h"
+#include "strategy/horovod.h"
 #include "strategy/pytorch.h"
 #include "strategy/tensorflow.h"
 
 G_DEFINE_QUARK (strategy-error-quark, strategy_error)
 
 static const Strategy *const strategies[] = {
-  &strategy_single, &strategy_mirrored, &strategy_multi_worker_mirrored, &strategy_ddp, NULL
+  &strategy_single, &strategy_mirrored, &strategy_multi_worker_mirrored, &strategy_ddp, &strategy_flat,
+  &strategy_horovod, &strategy_replicated, &strategy_data_parallel, &strategy_parameter_server, NULL
 };
 
 const Strategy *const *
@@ -45,14 +47,14 @@ strategy_build (const Strategy *strategy, const StepInput *in, StepGraph *graph,
     {
       g_set_error (error, STRATEGY_ERROR, STRATEGY_ERROR_UNSUITED,
                    "[strategy] kind: %s runs on %" G_GUINT64_FORMAT " GPU, not on %" G_GUINT64_FORMAT
-                   "; 'ddp' runs on several", strategy->name, strategy->max_gpus, gpus);
+                   "; '%s' runs on several", strategy->name, strategy->max_gpus, gpus, strategy->instead);
       return FALSE;
     }
   if (strategy->max_nodes > 0 && nodes > strategy->max_nodes)
     {
       g_set_error (error, STRATEGY_ERROR, STRATEGY_ERROR_UNSUITED,
                    "[strategy] kind: %s runs on %" G_GUINT64_FORMAT " node, not on %" G_GUINT64_FORMAT
-                   "; 'multi-worker-mirrored' runs on several", strategy->name, strategy->max_nodes, nodes);
+                   "; '%s' runs on several", strategy->name, strategy->max_nodes, nodes, strategy->instead);
       return FALSE;
     }
   if (gpus == 0)
@@ -67,5 +69,9 @@ strategy_build (const Strategy *strategy, const StepInput *in, StepGraph *graph,
 void
 strategy_values (const Strategy *strategy, const StepInput *in, ClusterValue value, gpointer user)
 {
+  const Origin derived = { ORIGIN_DERIVED, "generated from the shape" };
+
+  if (in->workload->shape != NULL)
+    value (user, "workload", "shape", in->workload->shape, &derived);
   strategy->values (in, value, user);
 }

@@ -31,6 +31,7 @@ typedef struct
   const char *summary;           /* one line, shown by `list strategies` */
   guint64     max_gpus;          /* 0: any number */
   guint64     max_nodes;         /* 0: any number */
+  const char *instead;           /* what runs on more */
   gboolean (*build)  (const StepInput *in, StepGraph *graph, GError **error);
   void     (*memory) (const StepInput *in, MemoryUse *out);
   void     (*values) (const StepInput *in, ClusterValue value, gpointer user);

@@ -4,3 +4,5 @@
 
 extern const Strategy strategy_mirrored;
 extern const Strategy strategy_multi_worker_mirrored;
+extern const Strategy strategy_replicated;         /* TensorFlow 1, tf_cnn_benchmarks */
+extern const Strategy strategy_parameter_server;   /* TensorFlow 1: parameter-server.c */

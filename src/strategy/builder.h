@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "strategy/data-parallel.h"
+#include "strategy/price.h"
+
+/* What the skeleton of data-parallel.c draws with; nobody else includes it.
+ * Tasks alike, one for each process or rank class, stand in a row: a row is
+ * named by its first index. */
+typedef struct
+{
+  const StepInput    *in;
+  const DataParallel *policy;
+  const HostCosts    *host;
+  StepGraph *graph;
+  guint      n_processes, classes_per_process;
+  guint      host_queue, input_queue;   /* of the first process; the others follow */
+  guint      cycle_queue;               /* the same, of a background thread; NO_ROW: none yet */
+  double     issue;                     /* GPUs that one host task issues for */
+  double     noise;
+  double    *forward;                   /* s a layer */
+  GArray    *open;                      /* rows of meetings that the step waits for */
+} Builder;
+
+#define NO_ROW G_MAXUINT
+
+guint64 builder_world  (const StepInput *in);
+/* One class for all ranks (two where the first GPU is special), or unfolded one
+ * for each; hosts shared by the GPUs of one process. */
+void    builder_queues (Builder *b);
+/* A host task for each process. */
+guint   host_row     (Builder *b, double seconds, const char *label);
+guint   operator_row (Builder *b, double operators, const char *label);
+/* A task on each class's compute queue, launched by a host row or NO_ROW. */
+guint   compute_row  (Builder *b, guint host, GraphKind kind, Cause cause, double seconds, double noise, const char *label);
+guint   kernel_row   (Builder *b, guint host, double seconds, double noise, const char *label);
+/* The same on the first class alone. */
+guint   root_kernel  (Builder *b, guint host, Cause cause, double seconds, const char *label);
+/* Behind `after`, a wait in a thread of the framework's own. */
+guint   cycle_row    (Builder *b, guint after, double seconds, const char *label);
+/* Every class waits, on its compute queue, for the rows in `open`. */
+guint   wait_row     (Builder *b, const char *label);
+/* A collective that starts behind `after` (a row of one task a class, or
+ * NO_ROW) and its own host call; `extra`: s more on its queue.  Its members' row
+ * is left in `open`. */
+gboolean collective_row (Builder *b, CollectiveOp op, double bytes, double largest, double extra, guint after,
+                         const char *label, GError **error);
+
+/* nn.DataParallel (one-process.c): batch and weights leave GPU 0; outputs return behind `last`. */
+gboolean one_process_leave  (Builder *b, GError **error);
+gboolean one_process_gather (Builder *b, guint last, GError **error);

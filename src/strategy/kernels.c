@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategy/data-parallel.h"
+#include <math.h>
+
+static const KernelClass kernel_classes[] = {
+  [LAYER_CONV] = KERNEL_CONV, [LAYER_GEMM] = KERNEL_GEMM, [LAYER_ATTENTION] = KERNEL_ATTENTION,
+  [LAYER_SOFTMAX] = KERNEL_SOFTMAX, [LAYER_NORM] = KERNEL_NORM, [LAYER_ELEMENTWISE] = KERNEL_ELEMENTWISE,
+  [LAYER_POOL] = KERNEL_POOL, [LAYER_EMBEDDING] = KERNEL_EMBEDDING, [LAYER_OTHER] = KERNEL_ELEMENTWISE,
+};
+
+double *
+data_parallel_forward (const StepInput *in)
+{
+  double *seconds = g_new (double, in->workload->n_layers);
+  const double batch = (double) in->batch.per_gpu;
+
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    {
+      const Layer *layer = &in->workload->layers[i];
+      const KernelWork work = {
+        .kind = kernel_classes[layer->kind],
+        .flop = layer->flop * batch,
+        .bytes = layer->bytes_fp32 / 4 * precision_activation_bytes (in->compute->precision) * batch + 4 * layer->params,
+        .winograd = layer->winograd,
+      };
+
+      seconds[i] = compute_seconds (in->compute, &work);
+    }
+  return seconds;
+}
+
+double *
+data_parallel_ready (const StepInput *in, const DataParallel *policy)
+{
+  const HostCosts *host = software_host (in->spec->host == HOST_AUTO ? policy->host : in->spec->host);
+  const guint64 ranks = cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster);
+  const double noise = in->noise && in->spec->box_noise ? software_box (ranks) : 1;
+  const double issue = policy->one_process ? (double) cluster_gpus_per_node (in->cluster) : 1;
+  double *seconds = data_parallel_forward (in), ready = 0;
+
+  for (guint i = in->workload->n_layers; i-- > 0;)
+    {
+      ready += fmax (2 * seconds[i] * noise, 2 * host->operator_s * issue);
+      seconds[i] = ready;
+    }
+  return seconds;
+}
