@@ -135,7 +135,7 @@ read_specs (KeyFile *file, const Options *given, Specs *specs, GError **error)
       return FALSE;
   if (!key_file_check (file, groups, error))
     return FALSE;
-  if (key_file_get (file, "cluster", "machine") == NULL)
+  if (key_file_get (file, "cluster", "machine") == NULL && key_file_get (file, "cluster", "gpu") == NULL)
     {
       usage_error (error, "no machine is given; give --machine MACHINE ('lockstep list machines')");
       return FALSE;

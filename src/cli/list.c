@@ -18,7 +18,7 @@ static const char *const summary_titles[] = { "name", "summary", NULL };
 static gboolean
 list_machines (Call *call, GError **error)
 {
-  static const char *const titles[] = { "name", "gpus", "gpu", "nics", "nic-bandwidth", "vcpus", "price", "summary", NULL };
+  static const char *const titles[] = { "name", "gpus", "gpu", "link", "nics", "nic-bandwidth", "vcpus", "price", "price-date", "summary", NULL };
   g_autoptr (Rows) rows = rows_new (titles);
   g_auto (GStrv) names = part_list ("machine");
 
@@ -32,10 +32,12 @@ list_machines (Call *call, GError **error)
       rows_add (rows, names[i]);
       rows_take (rows, g_strdup_printf ("%" G_GUINT64_FORMAT, info->gpus));
       rows_add (rows, info->gpu);
+      rows_add (rows, info->gpus > 1 ? info->gpu_link : NULL);
       rows_take (rows, g_strdup_printf ("%" G_GUINT64_FORMAT, info->nics));
-      rows_take (rows, info->nics > 0 ? quantity_format (info->nic_bandwidth, UNIT_RATE) : NULL);
-      rows_take (rows, g_strdup_printf ("%" G_GUINT64_FORMAT, info->vcpus));
+      rows_take (rows, isfinite (info->nic_bandwidth) ? quantity_format (info->nic_bandwidth, UNIT_RATE) : NULL);
+      rows_take (rows, info->vcpus > 0 ? g_strdup_printf ("%" G_GUINT64_FORMAT, info->vcpus) : NULL);
       rows_take (rows, isfinite (info->price_per_hour) ? quantity_format (info->price_per_hour, UNIT_MONEY_RATE) : NULL);
+      rows_add (rows, info->price_date);
       rows_add (rows, info->summary);
     }
   rows_print (rows, "machines", call);

@@ -184,7 +184,8 @@ scenario_read (KeyFile *file, const char *const *sets, const Scenario *before, L
   scenario->measured = lists->measured;
   scenario->n_axes = lists->n_axes;
   scenario->axes = lists->axes;
-  if (!check_given (scenario, "cluster", "machine", scenario->cluster.machine, "machines", error) ||
+  if ((scenario->cluster.gpu == NULL   /* with one, [cluster] describes a machine of its own */
+       && !check_given (scenario, "cluster", "machine", scenario->cluster.machine, "machines", error)) ||
       !check_given (scenario, "strategy", "kind", scenario->strategy.kind, "strategies", error) ||
       !check_workload (scenario, error) || !check_batch (scenario, error) || !check_names (scenario, error))
     return NULL;
