@@ -7,6 +7,8 @@
 
 G_DEFINE_QUARK (collective-error-quark, collective_error)
 
+const CollectiveAlgorithm collective_automatic = { .name = "auto" };
+
 static const CollectiveAlgorithm *const algorithms[] = {
   &collective_ring, &collective_tree, &collective_nvls, &collective_nvls_tree, &collective_pat, &collective_switch_reduction,
   &collective_point_to_point, &collective_hierarchical, &collective_halving_doubling, &collective_grpc_ring,
@@ -198,7 +200,7 @@ cheapest (const CollectiveCall *call, const RankGroup *group, const Paths *paths
         const CollectiveAlgorithm *algorithm = algorithms[i];
 
         if (!algorithm->automatic || (algorithm->ops & call->op) == 0
-            || (algorithm->exists != NULL && !algorithm->exists (group, paths)) || algorithm == &collective_nvls)
+            || (algorithm->exists != NULL && !algorithm->exists (group, paths)))
           continue;
         if (!try_algorithm (algorithm, call, group, paths, network, &best, error))
           return FALSE;
@@ -207,13 +209,13 @@ cheapest (const CollectiveCall *call, const RankGroup *group, const Paths *paths
   return TRUE;
 }
 
-/* What NCCL's own table settles: rings, trees and NVLS in one node. */
+/* What NCCL's own table settles, where it is known: rings, trees and NVLS in one node. */
 static gboolean
-in_table (const CollectiveCall *call, const RankGroup *group)
+in_table (const CollectiveCall *call, const RankGroup *group, const Paths *paths)
 {
   const CollectiveAlgorithm *algorithm = call->algorithm;
 
-  return group->n_nodes < 2 && (call->op & collective_point_to_point.ops) == 0
+  return group->n_nodes < 2 && (call->op & collective_point_to_point.ops) == 0 && paths->nccl.ring.rate[PROTOCOL_SIMPLE] > 0
          && (algorithm == NULL || algorithm == &collective_ring || algorithm == &collective_tree);
 }
 
@@ -225,7 +227,7 @@ settle (const CollectiveCall *call, const RankGroup *group, const Paths *paths, 
   const CollectiveAlgorithm *algorithm = call->algorithm;
   Protocol protocol = call->protocol;
 
-  if (in_table (call, group) && (algorithm == NULL || protocol == PROTOCOL_AUTO))
+  if (in_table (call, group, paths) && (algorithm == NULL || protocol == PROTOCOL_AUTO))
     nccl_box_choice (call, group, paths, &algorithm, &protocol);
   if (algorithm == NULL || (algorithm->protocols && protocol == PROTOCOL_AUTO))
     return cheapest (call, group, paths, network, out, error);
@@ -249,7 +251,7 @@ collective_flow (const CollectiveCall *call, const RankGroup *group, const Paths
     return TRUE;
   for (const CollectiveAlgorithm *other = call->algorithm; other != NULL;)
     {
-      settled.algorithm = other;
+      settled.algorithm = other != &collective_automatic ? other : NULL;
       other = other->stands_for != NULL ? other->stands_for (call, group, paths) : NULL;
     }
   if (!settle (&settled, group, paths, network, out, error))

@@ -46,7 +46,8 @@ struct CollectiveAlgorithm
   gboolean    on_gpu;      /* its kernels run on the GPUs and slow others */
   const char *paths;       /* whose paths it takes: "nccl", "grpc", "parameter-server" (see cluster_paths) */
   gboolean  (*exists) (const RankGroup *group, const Paths *paths);
-  /* Another algorithm that runs in its place here, or NULL.  May be NULL. */
+  /* Another algorithm that runs in its place here, or NULL.  May be NULL.  Where
+   * that is the library's choice, it may read estimates. */
   const CollectiveAlgorithm *(*stands_for) (const CollectiveCall *call, const RankGroup *group, const Paths *paths);
   /* View 1 for a protocol of N_PROTOCOLS, more than one rank, size > 0. */
   gboolean (*flow)    (const CollectiveCall *call, const RankGroup *group, const Paths *paths,

@@ -7,6 +7,9 @@ extern const CollectiveAlgorithm collective_ring, collective_tree, collective_nv
   collective_switch_reduction, collective_point_to_point, collective_hierarchical, collective_halving_doubling,
   collective_grpc_ring, collective_reduction_server, collective_parameter_server, collective_host_mpi, collective_gloo;
 
+/* What the library would choose: only for stands_for. */
+extern const CollectiveAlgorithm collective_automatic;
+
 /* View 1 in the making. */
 typedef struct
 {

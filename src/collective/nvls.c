@@ -50,6 +50,13 @@ nvls_stands_for (const CollectiveCall *call, const RankGroup *group, const Paths
   return group->n_nodes > 1 ? &collective_nvls_tree : NULL;
 }
 
+/* Where NCCL has it at all; its table says at which sizes. */
+static gboolean
+nvls_exists (const RankGroup *group, const Paths *paths)
+{
+  return group->n_nodes < 2 && paths->nvls_rate > 0 && paths->nccl.nvls_rate > 0;
+}
+
 const CollectiveAlgorithm collective_nvls = {
   .name = "nvls",
   .summary = "NVSwitch adds and multicasts inside a node (Hopper and newer)",
@@ -57,6 +64,7 @@ const CollectiveAlgorithm collective_nvls = {
   .automatic = TRUE,
   .on_gpu = TRUE,
   .paths = "nccl",
+  .exists = nvls_exists,
   .stands_for = nvls_stands_for,
   .flow = nvls_flow,
 };

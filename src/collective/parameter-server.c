@@ -72,7 +72,7 @@ stands_for (const CollectiveCall *call, const RankGroup *group, const Paths *pat
 {
   (void) call;
   return paths->servers > 0 && group->n_nodes < 2 && (paths->server_colocated || paths->server_local_reduction)
-           ? &collective_ring : NULL;
+           ? &collective_automatic : NULL;
 }
 
 const CollectiveAlgorithm collective_parameter_server = {

@@ -33,12 +33,12 @@ reduction_server_flow (const CollectiveCall *call, const RankGroup *group, const
   return TRUE;
 }
 
-/* No servers, or no other node to reduce with: NCCL's ring runs. */
+/* No servers, or no other node to reduce with: NCCL alone. */
 static const CollectiveAlgorithm *
 stands_for (const CollectiveCall *call, const RankGroup *group, const Paths *paths)
 {
   (void) call;
-  return paths->servers == 0 || group->n_nodes < 2 ? &collective_ring : NULL;
+  return paths->servers == 0 || group->n_nodes < 2 ? &collective_automatic : NULL;
 }
 
 const CollectiveAlgorithm collective_reduction_server = {

@@ -34,7 +34,7 @@ stands_for (const CollectiveCall *call, const RankGroup *group, const Paths *pat
 {
   (void) call;
   (void) paths;
-  return group->n_nodes < 2 ? &collective_ring : NULL;
+  return group->n_nodes < 2 ? &collective_automatic : NULL;
 }
 
 static gboolean
