@@ -14,7 +14,7 @@
 typedef struct
 {
   guint       source, row;
-  double      measured, predicted, lo, hi;
+  double      measured, predicted, lo, hi, beside;
   const char *skip, *parts;
 } Row;
 
@@ -74,16 +74,23 @@ void
 validation_add (Validation *validation, guint source, guint row, double measured, double predicted, double lo, double hi,
                 const char *parts)
 {
-  const Row added = { source, row, measured, predicted, lo, hi, NULL,
+  const Row added = { source, row, measured, predicted, lo, hi, NAN, NULL,
                       parts != NULL ? g_string_chunk_insert_const (validation->texts, parts) : NULL };
 
   g_array_append_val (validation->rows, added);
 }
 
 void
+validation_beside (Validation *validation, double predicted)
+{
+  if (validation->rows->len > 0)
+    g_array_index (validation->rows, Row, validation->rows->len - 1).beside = predicted;
+}
+
+void
 validation_skip (Validation *validation, guint source, guint row, const char *reason)
 {
-  const Row added = { source, row, NAN, NAN, NAN, NAN, g_string_chunk_insert_const (validation->texts, reason), NULL };
+  const Row added = { source, row, NAN, NAN, NAN, NAN, NAN, g_string_chunk_insert_const (validation->texts, reason), NULL };
 
   g_array_append_val (validation->rows, added);
 }
@@ -150,11 +157,12 @@ validation_summary (const Validation *validation, guint source, gboolean bags, V
 {
   const guint most = MAX (validation->rows->len, 1);
   g_autofree double *error = g_new (double, most), *measured = g_new (double, most), *predicted = g_new (double, most);
-  g_autofree double *half = g_new (double, most);
-  guint with_interval = 0, inside = 0, n = 0;
+  g_autofree double *half = g_new (double, most), *beside = g_new (double, most);
+  guint with_interval = 0, with_beside = 0, inside = 0, n = 0;
   double sum = 0, signed_sum = 0;
 
   *out = (ValidationSummary) { .median = NAN, .mean = NAN, .p90 = NAN, .bias = NAN, .coverage = NAN, .half_width = NAN,
+                               .beside_median = NAN, .beside_p90 = NAN,
                                .bag_median = NAN, .bag_p90 = NAN };
   for (guint i = 0; i < validation->sources->len; i++)
     out->fitted += source == G_MAXUINT || source == i ? source_at (validation, i)->fitted : 0;
@@ -172,6 +180,8 @@ validation_summary (const Validation *validation, guint source, gboolean bags, V
       error[n] = fabs (row->predicted / row->measured - 1);
       sum += error[n];
       signed_sum += row->predicted / row->measured - 1;
+      if (isfinite (row->beside))
+        beside[with_beside++] = fabs (row->beside / row->measured - 1);
       if (isfinite (row->lo) && isfinite (row->hi))
         {
           inside += row->lo <= row->measured && row->measured <= row->hi;
@@ -187,6 +197,8 @@ validation_summary (const Validation *validation, guint source, gboolean bags, V
     summarise_bags (measured, predicted, n, out);
   out->median = sorted_quantile (error, n, 0.5);
   out->p90 = gsl_stats_quantile_from_sorted_data (error, 1, n, 0.9);
+  out->beside_median = sorted_quantile (beside, with_beside, 0.5);
+  out->beside_p90 = sorted_quantile (beside, with_beside, 0.9);
   out->mean = sum / n;
   out->bias = signed_sum / n;
   if (with_interval > 0)
@@ -244,6 +256,15 @@ append_summary (GString *out, const ValidationSummary *s)
 }
 
 static void
+append_beside (GString *out, const ValidationSummary *s)
+{
+  if (isnan (s->beside_median))
+    return;
+  append_percent (out, " | ideal scaling median", s->beside_median);
+  append_percent (out, " p90", s->beside_p90);
+}
+
+static void
 append_texts (GString *out, const Validation *validation, guint source, gboolean skips, const char *title)
 {
   static const guint most = 4;
@@ -272,6 +293,7 @@ validation_print (const Validation *validation, gboolean bags, GString *out)
       g_string_append_printf (out, "%s: ", source_at (validation, i)->name);
       append_summary (out, &s);
       append_percent (out, ", half-width", s.half_width);
+      append_beside (out, &s);
       if (bags)
         {
           append_percent (out, " | bags of 100 median", s.bag_median);
@@ -284,6 +306,12 @@ validation_print (const Validation *validation, gboolean bags, GString *out)
       g_string_append_c (out, '\n');
     }
   validation_summary (validation, G_MAXUINT, FALSE, &s);
+  if (!isnan (s.beside_median))
+    {
+      append_percent (out, "ideal scaling of the same rows: median", s.beside_median);
+      append_percent (out, " p90", s.beside_p90);
+      g_string_append_c (out, '\n');
+    }
   append_summary (out, &s);
   g_string_append_c (out, '\n');
 }
@@ -342,6 +370,11 @@ append_json_summary (GString *out, const Validation *validation, guint source, g
   append_json_number (out, "bias", s.bias);
   append_json_number (out, "interval_coverage", s.coverage);
   append_json_number (out, "interval_half_width", s.half_width);
+  if (!isnan (s.beside_median))
+    {
+      append_json_number (out, "ideal_median_abs_error", s.beside_median);
+      append_json_number (out, "ideal_p90_abs_error", s.beside_p90);
+    }
   if (bags)
     {
       append_json_number (out, "bag_median_abs_error", s.bag_median);

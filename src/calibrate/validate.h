@@ -17,6 +17,8 @@ guint validation_source (Validation *validation, const char *name, const CsvTabl
  * predicted from; interned by the validation. */
 void  validation_add    (Validation *validation, guint source, guint row, double measured, double predicted, double lo, double hi,
                          const char *parts);
+/* What a simpler model (ideal scaling) says of the row added last. */
+void  validation_beside (Validation *validation, double predicted);
 /* A row that is not predicted, and why: a text of the caller's fixed list. */
 void  validation_skip   (Validation *validation, guint source, guint row, const char *reason);
 /* Rows that a fit used: said, never counted. */
@@ -30,6 +32,7 @@ typedef struct
   double bias;        /* mean of predicted/measured - 1 */
   double coverage;    /* share of the rows inside their interval; NAN: none has one */
   double half_width;  /* median of (hi/lo)^(1/2) - 1 */
+  double beside_median, beside_p90;   /* of the simpler model; NAN: none */
   double bag_median, bag_p90;   /* error of the sum of random bags of 100 rows */
 } ValidationSummary;
 /* source G_MAXUINT: all.  `bags`: the last two too. */

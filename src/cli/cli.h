@@ -28,7 +28,8 @@ typedef struct
   char    *nodes, *gpus, *mode, *plot, *jobs;
   gboolean catalogue, bags;
   char    *hold_out, *rows;
-  char   **fit;                 /* NULL: none */
+  char   **fit, **where;        /* NULL: none */
+  char    *anchor;
   char    *machine, *gpus_per_node, *sizes, *algorithm, *protocol;
 } Options;
 

@@ -211,4 +211,6 @@ options_clear (Options *options)
   g_clear_pointer (&options->hold_out, g_free);
   g_clear_pointer (&options->rows, g_free);
   g_clear_pointer (&options->fit, g_strfreev);
+  g_clear_pointer (&options->where, g_strfreev);
+  g_clear_pointer (&options->anchor, g_free);
 }

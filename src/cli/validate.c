@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/kernel-table.h"
 #include "calibrate/kernel-validate.h"
+#include "calibrate/training-validate.h"
 #include "calibrate/validate.h"
 #include "cli/cli.h"
 #include "base/names.h"
@@ -37,8 +38,40 @@ predict_compute (const Call *call, const char *const *paths, Validation *validat
   return kernel_validate (paths, &how, validation, keep, error);
 }
 
+static gboolean
+check_training (const Options *options, GError **error)
+{
+  if (options->hold_out != NULL || options->fit != NULL || options->catalogue || options->bags)
+    usage_error (error, "training steps take --anchor and --where, not --hold-out, --fit, --catalogue or --bags");
+  else if (options->anchor != NULL && !g_strv_contains (training_anchor_names, options->anchor))
+    {
+      g_autofree char *wrong = names_unknown ("anchor", options->anchor, training_anchor_names);
+      usage_error (error, "--anchor: %s", wrong);
+    }
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+predict_training (const Call *call, const char *const *paths, Validation *validation, GPtrArray *keep, GError **error)
+{
+  g_autoptr (GString) remarks = g_string_new (NULL);
+  TrainingValidation how = { ANCHOR_SMALLEST, (const char *const *) call->options.where };
+
+  for (int i = 0; call->options.anchor != NULL && training_anchor_names[i] != NULL; i++)
+    if (g_str_equal (training_anchor_names[i], call->options.anchor))
+      how.anchor = (TrainingAnchor) i;
+  if (!training_validate (paths, &how, validation, keep, remarks, error))
+    return FALSE;
+  if (!call->options.quiet)
+    g_printerr ("%s", remarks->str);
+  return TRUE;
+}
+
 static const ValidateKind kinds[] = {
   { "compute", check_compute, predict_compute, (GDestroyNotify) kernel_table_free },
+  { "training", check_training, predict_training, (GDestroyNotify) csv_free },
 };
 
 static const ValidateKind *
@@ -93,6 +126,9 @@ static const Option options[] = {
   { "hold-out", 0, OPTION_TEXT, offsetof (Options, hold_out), "shapes", "Fits 70 % of the shapes of each file and predicts the others." },
   { "fit", 0, OPTION_REPEATED, offsetof (Options, fit), "FILE", "Fits this file and predicts the arguments; may be repeated." },
   { "catalogue", 0, OPTION_FLAG, offsetof (Options, catalogue), NULL, "Fits nothing: the shipped parts, none that was fitted to the file." },
+  { "anchor", 0, OPTION_TEXT, offsetof (Options, anchor), "smallest|full-node|none",
+    "Training: the row of each group that sets its one efficiency (default: smallest); none: models/efficiency.csv." },
+  { "where", 0, OPTION_REPEATED, offsetof (Options, where), "COLUMN=VALUE", "Training: only rows that fit; shell patterns; may be repeated." },
   { "bags", 0, OPTION_FLAG, offsetof (Options, bags), NULL, "Also the error of the summed time of random bags of 100 kernels." },
   { "rows", 0, OPTION_TEXT, offsetof (Options, rows), "FILE.csv", "Writes every row with its prediction, interval and error." },
   { NULL, 0, 0, 0, NULL, NULL }
@@ -101,7 +137,7 @@ static const Option options[] = {
 const Command command_validate = {
   .name = "validate",
   .summary = "predicted against measured, for whole tables",
-  .arguments = "compute FILE...",
+  .arguments = "compute|training FILE...",
   .min_args = 2, .max_args = G_MAXUINT,
   .options = options,
   .formats = TRUE, .writes = TRUE,

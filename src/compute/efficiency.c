@@ -14,9 +14,9 @@
 #define ALONE_LOW  (1 / 1.5)
 #define ALONE_HIGH 1.5
 
-enum { FAMILY, TUNING, PRECISION, GENERATION, EFFICIENCY, LOW, HIGH, GROUPS, SOURCES, N_COLUMNS };
+enum { FAMILY, TUNING, PRECISION, GENERATION, SOURCE, EFFICIENCY, LOW, HIGH, GROUPS, SOURCES, N_COLUMNS };
 static const char *const column_names[N_COLUMNS] = {
-  "family", "tuning", "precision", "generation", "efficiency", "low", "high", "groups", "sources",
+  "family", "tuning", "precision", "generation", "source", "efficiency", "low", "high", "groups", "sources",
 };
 
 /* Which parts of the key must agree, narrowest first.  The generation goes
@@ -29,8 +29,8 @@ static const Level levels[] = {
 
 /* The table's word: automatic mixed precision in either half format.  Pure
  * half precision has no rows of its own and takes these. */
-static const char *
-table_precision (Precision precision)
+const char *
+efficiency_precision (Precision precision)
 {
   switch (precision)
     {
@@ -58,7 +58,20 @@ typedef struct
   const CsvTable *table;
   guint           column[N_COLUMNS];
   const char     *family, *tuning, *precision, *generation;
+  const char     *without;   /* a source whose rows do not count; NULL: none */
 } Query;
+
+/* Rows of one source were fitted by `calibrate step`; those without one are
+ * medians over several, of which nobody can take one out. */
+static gboolean
+source_allowed (const Query *q, guint row, gboolean fitted)
+{
+  const char *source = csv_text (q->table, row, q->column[SOURCE]);
+
+  if (fitted)
+    return *source != '\0' && g_strcmp0 (source, q->without) != 0;
+  return *source == '\0' && (q->without == NULL || g_str_equal (q->family, ANY));
+}
 
 static gboolean
 row_matches (const Query *q, guint row, const Level *level)
@@ -169,7 +182,7 @@ set_range (const Query *q, guint row, const GArray *values, Efficiency *out, GEr
 }
 
 static gboolean
-try_level (const Query *q, const Level *level, Efficiency *out, gboolean *found, GError **error)
+try_rows (const Query *q, const Level *level, gboolean fitted, Efficiency *out, gboolean *found, GError **error)
 {
   g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
   guint last = 0;
@@ -179,7 +192,7 @@ try_level (const Query *q, const Level *level, Efficiency *out, gboolean *found,
     {
       double value;
 
-      if (!row_matches (q, row, level))
+      if (!row_matches (q, row, level) || !source_allowed (q, row, fitted))
         continue;
       if (!csv_number (q->table, row, q->column[EFFICIENCY], &value, error))
         return FALSE;
@@ -203,13 +216,28 @@ try_level (const Query *q, const Level *level, Efficiency *out, gboolean *found,
   return TRUE;
 }
 
+/* Fitted rows of single sources, else the medians over several. */
+static gboolean
+try_level (const Query *q, const Level *level, Efficiency *out, gboolean *found, GError **error)
+{
+  return try_rows (q, level, TRUE, out, found, error)
+         && (*found || try_rows (q, level, FALSE, out, found, error));
+}
+
 gboolean
 efficiency_find (const char *family, const char *tuning, Precision precision, const char *generation,
                  Efficiency *out, GError **error)
 {
+  return efficiency_find_without (family, tuning, efficiency_precision (precision), generation, NULL, out, error);
+}
+
+gboolean
+efficiency_find_without (const char *family, const char *tuning, const char *precision, const char *generation,
+                         const char *without, Efficiency *out, GError **error)
+{
   g_autofree char *path = g_build_filename (part_folder (), "efficiency.csv", NULL);
   g_autoptr (CsvTable) table = csv_load (path, error);
-  Query q = { table, { 0 }, family, tuning, table_precision (precision), generation };
+  Query q = { table, { 0 }, family, tuning, precision, generation, without };
   gboolean found = FALSE;
 
   if (table == NULL)
@@ -233,6 +261,6 @@ efficiency_find (const char *family, const char *tuning, Precision precision, co
     return FALSE;
   if (!found)
     g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s: no row for %s, and none for '%s'", csv_name (table),
-                 table_precision (precision), ANY);
+                 precision, ANY);
   return found;
 }

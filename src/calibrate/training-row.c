@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/training-row.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/origin.h"
+
+const char *const skip_no_time = "no throughput or time";
+const char *const skip_no_shape = "unknown model shape";
+const char *const skip_inconsistent = "inconsistent with itself";
+const char *const skip_slip = "listed as a source slip";
+const char *const skip_few_sizes = "too few sizes";
+
+/* A printed time and a printed rate further apart than this contradict each other. */
+static const double most_apart = 0.1;
+
+char *
+calibration_path (const char *file)
+{
+  const char *folder = g_getenv ("LOCKSTEP_CALIBRATION");
+
+  if (folder != NULL && *folder != '\0')
+    return g_build_filename (folder, file, NULL);
+  return g_build_filename (part_folder (), "..", "calibration", file, NULL);
+}
+
+TrainingReader *
+training_reader_new (GError **error)
+{
+  g_autofree char *software = calibration_path ("software.csv"), *platforms = calibration_path ("platforms.csv");
+  g_autoptr (TrainingReader) reader = g_new0 (TrainingReader, 1);
+
+  if ((reader->software = rules_load (software, error)) == NULL
+      || (reader->platforms = csv_load (platforms, error)) == NULL)
+    return NULL;
+  return g_steal_pointer (&reader);
+}
+
+void
+training_reader_free (TrainingReader *reader)
+{
+  if (reader == NULL)
+    return;
+  rules_free (reader->software);
+  csv_free (reader->platforms);
+  g_free (reader);
+}
+
+void
+training_row_free (TrainingRow *row)
+{
+  if (row == NULL)
+    return;
+  scenario_free (row->scenario);
+  g_free (row->why);
+  g_free (row->label);
+  g_free (row->group);
+  g_free (row->layout);
+  g_free (row->platform);
+  g_free (row);
+}
+
+/* What is known of a row while it is read. */
+typedef struct
+{
+  const TrainingReader *reader;
+  const CsvTable *table;
+  guint           row;
+  GHashTable     *keys;       /* "group.key" of the scenario -> value, owned; what came first holds */
+  GHashTable     *words;      /* names without a dot of the rules -> value, borrowed */
+  GString        *layout;     /* [strategy] keys of the rules */
+  TrainingRow    *out;
+} Reading;
+
+static const char *
+cell (const Reading *r, const char *column)
+{
+  return csv_cell (r->table, r->row, column);
+}
+
+/* 0 where the cell is empty or no number. */
+static double
+number (const Reading *r, const char *column)
+{
+  return g_ascii_strtod (cell (r, column), NULL);
+}
+
+static void
+put (Reading *r, const char *key, const char *value)
+{
+  if (!g_hash_table_contains (r->keys, key))
+    g_hash_table_insert (r->keys, g_strdup (key), g_strdup (value));
+}
+
+static void
+put_count (Reading *r, const char *key, guint64 value)
+{
+  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, value);
+
+  put (r, key, text);
+}
+
+static const char *
+word (const Reading *r, const char *name)
+{
+  return g_hash_table_lookup (r->words, name);
+}
+
+static double
+word_number (const Reading *r, const char *name, double otherwise)
+{
+  const char *text = word (r, name);
+
+  return text != NULL ? g_ascii_strtod (text, NULL) : otherwise;
+}
+
+static gboolean
+word_is (const Reading *r, const char *name, const char *value)
+{
+  const char *text = word (r, name);
+
+  return text != NULL && g_str_equal (text, value);
+}
+
+static void
+on_rule (gpointer user, const char *name, const char *value, const char *origin)
+{
+  Reading *r = user;
+
+  (void) origin;
+  if (strchr (name, '.') == NULL)
+    {
+      g_hash_table_insert (r->words, (gpointer) name, (gpointer) value);
+      return;
+    }
+  if (*value == '\0')
+    return;
+  put (r, name, value);
+  if (g_str_has_prefix (name, "strategy.") && !g_str_equal (name, "strategy.kind"))
+    g_string_append_printf (r->layout, " %s=%s", name + strlen ("strategy."), value);
+}
+
+static void
+skip (Reading *r, const char *reason, const char *format, ...) G_GNUC_PRINTF (3, 4);
+static void
+skip (Reading *r, const char *reason, const char *format, ...)
+{
+  va_list arguments;
+
+  if (r->out->skip != NULL)
+    return;
+  r->out->skip = reason;
+  va_start (arguments, format);
+  r->out->why = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+}
+
+/* ---- the machine ---- */
+
+static void
+set_keys (Reading *r, const char *text)
+{
+  g_auto (GStrv) list = g_strsplit (text, ";", -1);
+
+  for (char **p = list; *p != NULL; p++)
+    {
+      char *equals = strchr (*p, '=');
+
+      if (equals == NULL)
+        continue;
+      *equals = '\0';
+      put (r, g_strstrip (*p), g_strstrip (equals + 1));
+    }
+}
+
+static gboolean
+known_platform (Reading *r)
+{
+  static const char *const columns[] = { "source", "gpu", "gpus_per_node" };
+  const CsvTable *platforms = r->reader->platforms;
+
+  for (guint i = 0; i < csv_rows (platforms); i++)
+    {
+      const char *machine = csv_cell (platforms, i, "machine");
+      gboolean fits = TRUE;
+
+      for (gsize k = 0; k < G_N_ELEMENTS (columns) && fits; k++)
+        {
+          const char *pattern = csv_cell (platforms, i, columns[k]);
+
+          fits = *pattern == '\0' || pattern_fits (pattern, cell (r, columns[k]));
+        }
+      if (!fits || !condition_met (csv_cell (platforms, i, "where"), r->table, r->row))
+        continue;
+      if (*machine != '\0')
+        put (r, "cluster.machine", machine);
+      set_keys (r, csv_cell (platforms, i, "set"));
+      r->out->link_assumed = g_str_equal (csv_cell (platforms, i, "link"), "assumed");
+      r->out->platform = g_strdup (*machine != '\0' ? machine : csv_cell (platforms, i, "name"));
+      return TRUE;
+    }
+  return FALSE;
+}
+
+typedef struct { const char *patterns, *value; } Word;
+
+static const char *
+translate (const Word *words, const char *text)
+{
+  for (; words->patterns != NULL; words++)
+    {
+      if (pattern_fits (words->patterns, text))
+        return words->value;
+    }
+  return NULL;
+}
+
+static const Word link_words[] = {
+  { "*nvswitch*", "nvswitch" }, { "*nvlink*bridge*|*nvbridge*", "nvlink-bridge" }, { "*nvlink*", "nvlink-mesh" },
+  { "*pcie*|*pci-e*", "pcie" }, { NULL, NULL },
+};
+static const Word transport_words[] = {
+  { "*roce*", "roce" }, { "*infiniband*|*ib *|*edr*|*hdr*|*ndr*", "ib" }, { "*efa*", "efa" }, { "*slingshot*", "slingshot" },
+  { "*tcp*|*ether*|*gbe*", "tcp" }, { NULL, NULL },
+};
+
+/* A GPU's name without what stands in brackets and in front of it. */
+static char *
+gpu_name (const char *text)
+{
+  const char *bracket = strchr (text, '(');
+  g_autofree char *plain = bracket != NULL ? g_strndup (text, (gsize) (bracket - text)) : g_strdup (text);
+
+  g_strstrip (plain);
+  return g_strdup (g_ascii_strncasecmp (plain, "nvidia ", 7) == 0 ? plain + 7 : plain);
+}
+
+/* Only what the row itself says.  Cards: one a GPU where the node's rate is at
+ * least 100 Gbit/s for each, else of 100 Gbit/s. */
+static void
+own_platform (Reading *r)
+{
+  const char *link = translate (link_words, cell (r, "intra_link"));
+  const char *transport = translate (transport_words, cell (r, "inter_link"));
+  const double rate = number (r, "nic_gbps_per_node");
+  g_autofree char *gpu = gpu_name (cell (r, "gpu"));
+
+  put (r, "cluster.gpu", gpu);
+  if (r->out->per_node > 1)
+    put (r, "cluster.gpu-link", link != NULL ? link : "pcie");
+  if (r->out->nodes > 1)
+    {
+      const guint64 cards = rate >= 100 * (double) r->out->per_node ? r->out->per_node : MAX (1, (guint64) (rate / 100));
+      g_autofree char *text = g_strdup_printf ("%.9g Gbit/s", (rate > 0 ? rate : 100) / (double) cards);
+
+      put_count (r, "cluster.nics", cards);
+      put (r, "cluster.nic-bandwidth", text);
+      put (r, "network.transport", transport != NULL ? transport : "ib");
+    }
+  r->out->link_assumed = (r->out->per_node > 1 && link == NULL) || (r->out->nodes > 1 && (transport == NULL || rate <= 0));
+  r->out->platform = g_strdup_printf ("%s as the row says", gpu);
+}
+
+static void
+read_size (Reading *r)
+{
+  TrainingRow *out = r->out;
+
+  out->nodes = (guint64) number (r, "nodes");
+  out->gpus = (guint64) number (r, "total_gpus");
+  out->per_node = (guint64) number (r, "gpus_per_node");
+  if (out->nodes == 0)
+    out->nodes = out->per_node > 0 && out->gpus > out->per_node ? out->gpus / out->per_node : 1;
+  if (out->gpus == 0)
+    out->gpus = out->nodes * MAX (out->per_node, 1);
+  if (out->per_node == 0 || out->nodes * out->per_node != out->gpus)
+    out->per_node = MAX (out->gpus / out->nodes, 1);
+  if (out->gpus != out->nodes * out->per_node)
+    skip (r, skip_inconsistent, "GPUs are not nodes times GPUs a node");
+}
+
+/* ---- the batch and the time ---- */
+
+/* "grad_accum=32" in the notes, else what is left of the global batch. */
+static guint64
+accumulation_of (const Reading *r, guint64 batch)
+{
+  static const char mark[] = "grad_accum";
+  const char *note = strstr (cell (r, "notes"), mark);
+  const double global = number (r, "global_batch");
+
+  if (note != NULL)
+    {
+      note += strlen (mark);
+      note += strspn (note, " =");
+      return MAX (g_ascii_strtoull (note, NULL, 10), 1);
+    }
+  return MAX ((guint64) (global / ((double) (batch * r->out->gpus)) + 0.5), 1);
+}
+
+static void
+read_batch (Reading *r)
+{
+  TrainingRow *out = r->out;
+  const double given = number (r, "microbatch") > 0 ? number (r, "microbatch") : number (r, "batch_per_gpu");
+  const double global = number (r, "global_batch");
+
+  if (given > 0)
+    out->batch = (guint64) given;
+  else if (global > 0)
+    out->batch = (guint64) (global / (double) out->gpus);
+  else
+    out->batch = (guint64) word_number (r, "batch", 0);
+  if (out->batch == 0)
+    {
+      skip (r, skip_inconsistent, "no batch size");
+      return;
+    }
+  out->accumulation = accumulation_of (r, out->batch);
+  put_count (r, "training.batch-per-gpu", out->batch);
+  if (out->accumulation > 1)
+    put_count (r, "training.accumulation", out->accumulation);
+}
+
+/* Samples a second of all GPUs; 0: not given, or in a unit of no use. */
+static double
+rate_of (const Reading *r)
+{
+  static const Word units[] = {
+    { "img/s*|seq/s*|samples/s*|images/s*|sequences/s*|sentences/s*", "samples" }, { "tokens/s*|tok/s*|words/s*", "tokens" }, { NULL, NULL },
+  };
+  const char *unit = cell (r, "throughput_unit"), *what = translate (units, unit);
+  double rate = number (r, "throughput");
+
+  if (what == NULL || rate <= 0)
+    return 0;
+  if (g_str_equal (what, "tokens"))
+    {
+      const double tokens = word_number (r, "tokens", number (r, "seq_len"));
+
+      rate = tokens > 0 ? rate / tokens : 0;
+    }
+  return pattern_fits ("*/gpu", unit) ? rate * (double) r->out->gpus : rate;
+}
+
+static void
+read_time (Reading *r)
+{
+  TrainingRow *out = r->out;
+  const double rate = rate_of (r), printed = number (r, "step_time_s");
+  const double samples = (double) (out->batch * out->accumulation * out->gpus);
+
+  out->measured = rate > 0 ? samples / rate : printed;
+  if (!(out->measured > 0))
+    skip (r, skip_no_time, "neither throughput nor step time");
+  else if (rate > 0 && printed > 0 && fabs (printed / out->measured - 1) > most_apart)
+    skip (r, skip_inconsistent, "batch, throughput and step time contradict each other");
+}
+
+/* ---- the scenario ---- */
+
+static int
+compare_keys (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+static char *
+scenario_text (const Reading *r)
+{
+  g_autofree gpointer *keys = g_hash_table_get_keys_as_array (r->keys, NULL);
+  const guint n = g_hash_table_size (r->keys);
+  GString *text = g_string_new (NULL);
+  const char *group = "";
+
+  qsort (keys, n, sizeof *keys, compare_keys);
+  for (guint i = 0; i < n; i++)
+    {
+      const char *key = keys[i], *dot = strchr (key, '.');
+      const gsize length = (gsize) (dot - key);
+
+      if (strncmp (group, key, length) != 0 || strlen (group) < length || group[length] != '.')
+        g_string_append_printf (text, "[%.*s]\n", (int) length, key);
+      group = key;
+      g_string_append_printf (text, "%s = %s\n", dot + 1, (const char *) g_hash_table_lookup (r->keys, key));
+    }
+  return g_string_free (text, FALSE);
+}
+
+static void
+make_scenario (Reading *r)
+{
+  g_autofree char *text = NULL, *name = NULL;
+  g_autoptr (GError) error = NULL;
+
+  put_count (r, "cluster.nodes", r->out->nodes);
+  put_count (r, "cluster.gpus-per-node", r->out->per_node);
+  text = scenario_text (r);
+  name = g_strdup_printf ("%s:%u", csv_name (r->table), csv_line (r->table, r->row));
+  r->out->scenario = scenario_parse (name, text, strlen (text), NULL, &error);
+  if (r->out->scenario == NULL)
+    skip (r, skip_inconsistent, "%s", error->message);
+}
+
+/* TensorFlow drives one node by the one and several by the other. */
+static const char *
+layout_kind (const char *kind)
+{
+  return g_str_equal (kind, "multi-worker-mirrored") ? "mirrored" : kind;
+}
+
+static void
+name_row (Reading *r)
+{
+  static const char *const columns[] = { "model", "framework", "precision", "gpu", "seq_len" };
+  const char *source = cell (r, "source"), *cut = strstr (source, "/results/");   /* MLPerf: SUBMITTER/results/SYSTEM */
+  const char *kind = g_hash_table_lookup (r->keys, "strategy.kind"), *variant = word (r, "variant");
+  GString *group = g_string_new_len (source, cut != NULL ? cut - source : (gssize) strlen (source));
+
+  for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
+    g_string_append_printf (group, "|%s", cell (r, columns[i]));
+  g_string_append_printf (group, "|%s", variant != NULL ? variant : "");
+  r->out->group = g_string_free (group, FALSE);
+  r->out->layout = g_strdup_printf ("%s%s", layout_kind (kind != NULL ? kind : ""), r->layout->str);
+  r->out->label = g_strdup (word (r, "label"));
+  if (r->out->label == NULL)
+    {
+      g_autofree char *base = g_path_get_basename (csv_name (r->table));
+      char *dot = strrchr (base, '.');
+
+      if (dot != NULL)
+        *dot = '\0';
+      r->out->label = g_steal_pointer (&base);
+    }
+}
+
+static void
+read_row (Reading *r)
+{
+  TrainingRow *out = r->out;
+
+  read_size (r);
+  rules_apply (r->reader->software, r->table, r->row, on_rule, r);
+  out->share = word_number (r, "share", 1);
+  out->constant = word_is (r, "constant", "yes");
+  out->input_unknown = word_is (r, "input", "unknown");
+  if (word (r, "skip") != NULL)
+    skip (r, word_is (r, "skip", "shape") ? skip_no_shape : skip_slip, "%s", word (r, "skip"));
+  if (!g_hash_table_contains (r->keys, "workload.name"))
+    skip (r, skip_no_shape, "%s", cell (r, "model"));
+  if (!known_platform (r))
+    own_platform (r);
+  read_batch (r);
+  if (out->skip == NULL)
+    read_time (r);
+  name_row (r);
+  if (out->skip == NULL)
+    make_scenario (r);
+}
+
+TrainingRow *
+training_row_read (const TrainingReader *reader, const CsvTable *table, guint row)
+{
+  g_autoptr (GHashTable) keys = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autoptr (GHashTable) words = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GString) layout = g_string_new (NULL);
+  Reading r = { reader, table, row, keys, words, layout, g_new0 (TrainingRow, 1) };
+
+  read_row (&r);
+  return r.out;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/training-step.h"
+
+#include <math.h>
+
+#include "compute/efficiency.h"
+#include "run/point.h"
+#include "run/run.h"
+
+/* Micro-steps without a reduction repeat: past the longer of these two counts a
+ * step grows by the same time with each. */
+static const guint64 short_accumulation = 4, long_accumulation = 8;
+
+/* Of the step, relative. */
+static const double solve_tolerance = 1e-5;
+static const guint  solve_iterations = 24;
+/* An efficiency this many times the first guess has no more effect to give. */
+static const double solve_reach = 256;
+
+static double
+run_once (Shelf *parts, const TrainingRow *row, double efficiency, guint64 accumulation, GError **error)
+{
+  const RunOptions options = { .parts = parts };
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *divide = g_strconcat ("compute.efficiency=", g_ascii_formatd (number, sizeof number, "%.12g", efficiency), NULL);
+  g_autofree char *micro = g_strdup_printf ("training.accumulation=%" G_GUINT64_FORMAT, accumulation);
+  const char *const sets[] = { divide, micro, NULL };
+  g_autoptr (Scenario) scenario = scenario_with (row->scenario, sets, error);
+  g_autoptr (Result) result = scenario != NULL ? run_scenario (scenario, &options, error) : NULL;
+
+  return result != NULL ? result->step_time : NAN;
+}
+
+double
+training_step (Shelf *parts, const TrainingRow *row, double efficiency, GError **error)
+{
+  double few, more;
+
+  if (row->accumulation <= long_accumulation)
+    return run_once (parts, row, efficiency, row->accumulation, error);
+  few = run_once (parts, row, efficiency, short_accumulation, error);
+  more = isnan (few) ? NAN : run_once (parts, row, efficiency, long_accumulation, error);
+  return more + (more - few) / (double) (long_accumulation - short_accumulation)
+                  * (double) (row->accumulation - long_accumulation);
+}
+
+/* The step is a convex rising function of 1/efficiency, nearly straight: secants,
+ * held inside the bracket known so far. */
+double
+training_solve (Shelf *parts, const TrainingRow *row, double seconds, double start, GError **error)
+{
+  double x[2] = { 1 / start, 0 }, t[2];
+  double low = 0, high = INFINITY;
+
+  t[0] = training_step (parts, row, start, error);
+  x[1] = x[0] * CLAMP (seconds / t[0], 1 / solve_reach, solve_reach);
+  for (guint i = 0; i < solve_iterations; i++)
+    {
+      double next;
+
+      if (isnan (t[0]) || fabs (t[0] / seconds - 1) < solve_tolerance)
+        return isnan (t[0]) ? NAN : 1 / x[0];
+      t[1] = training_step (parts, row, 1 / x[1], error);
+      if (isnan (t[1]))
+        return NAN;
+      if (t[1] < seconds)
+        low = MAX (low, x[1]);
+      else
+        high = MIN (high, x[1]);
+      if (high * start * solve_reach < 1)   /* the rest alone takes longer */
+        return 1 / high;
+      next = x[1] + (seconds - t[1]) * (x[1] - x[0]) / (t[1] - t[0]);
+      if (!(next > low && next < high))
+        next = isinf (high) ? 2 * low : 0.5 * (low + high);
+      x[0] = x[1];
+      t[0] = t[1];
+      x[1] = next;
+    }
+  return 1 / x[0];
+}
+
+gboolean
+training_key (Shelf *parts, const TrainingRow *row, TrainingKey *out, GError **error)
+{
+  g_autoptr (Point) point = point_new_from (parts, row->scenario, error);
+
+  if (point == NULL)
+    return FALSE;
+  *out = (TrainingKey) {
+    .family = g_strdup (point->workload->family),
+    .tuning = g_strdup (row->scenario->compute.tuning),
+    .precision = g_strdup (efficiency_precision (point->compute.precision)),
+    .generation = g_strdup (point->compute.gpu->generation),
+  };
+  return TRUE;
+}
+
+void
+training_key_clear (TrainingKey *key)
+{
+  g_free (key->family);
+  g_free (key->tuning);
+  g_free (key->precision);
+  g_free (key->generation);
+  *key = (TrainingKey) { 0 };
+}

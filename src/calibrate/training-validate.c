@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/training-validate.h"
+
+#include <math.h>
+
+#include "compute/efficiency.h"
+#include "run/interval.h"
+
+const char *const training_anchor_names[] = { "smallest", "full-node", "none", NULL };
+
+static void
+item_clear (gpointer data)
+{
+  training_row_free (((TrainingItem *) data)->read);
+}
+
+static gboolean
+wanted (const char *const *where, const CsvTable *table, guint row)
+{
+  for (; where != NULL && *where != NULL; where++)
+    {
+      if (!condition_met (*where, table, row))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+GArray *
+training_items (const TrainingReader *reader, GPtrArray *tables, const char *const *where, GError **error)
+{
+  g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (TrainingItem));
+
+  g_array_set_clear_func (items, item_clear);
+  for (const char *const *w = where; w != NULL && *w != NULL; w++)
+    {
+      if (!condition_check (*w, error))
+        return NULL;
+    }
+  for (guint t = 0; t < tables->len; t++)
+    {
+      const CsvTable *table = tables->pdata[t];
+
+      for (guint row = 0; row < csv_rows (table); row++)
+        {
+          if (!wanted (where, table, row))
+            continue;
+          const TrainingItem item = { t, row, training_row_read (reader, table, row), G_MAXUINT, FALSE, NAN };
+          g_array_append_val (items, item);
+        }
+    }
+  return g_steal_pointer (&items);
+}
+
+/* ---- which row predicts which ---- */
+
+#define ITEM(items, i) (&g_array_index ((items), TrainingItem, (i)))
+
+/* May `a` set the efficiency of `b`?  One GPU communicates with nobody, so its
+ * strategy does not matter. */
+static gboolean
+may_anchor (const TrainingItem *a, const TrainingItem *b, TrainingAnchor anchor, guint64 full, gboolean same_batch)
+{
+  const TrainingRow *from = a->read, *to = b->read;
+
+  if (from->skip != NULL || a->table != b->table || !g_str_equal (from->group, to->group) || (same_batch && from->batch != to->batch))
+    return FALSE;
+  if (anchor == ANCHOR_FULL_NODE)
+    return from->nodes == 1 && to->nodes > 1 && from->per_node == full && g_str_equal (from->layout, to->layout);
+  return (same_batch ? from->gpus <= to->gpus : from->gpus < to->gpus)
+         && (g_str_equal (from->layout, to->layout) || from->gpus == 1);
+}
+
+/* Fewer GPUs first; then the same layout. */
+static gboolean
+better (const TrainingItem *a, const TrainingItem *than, const TrainingItem *b)
+{
+  if (a->read->gpus != than->read->gpus)
+    return a->read->gpus < than->read->gpus;
+  return g_str_equal (a->read->layout, b->read->layout) && !g_str_equal (than->read->layout, b->read->layout);
+}
+
+static guint
+find_anchor (const GArray *items, const GArray *group, guint at, TrainingAnchor anchor, gboolean same_batch)
+{
+  const TrainingItem *item = ITEM (items, at);
+  guint best = G_MAXUINT;
+
+  for (guint k = 0; k < group->len; k++)
+    {
+      const guint i = g_array_index (group, guint, k);
+
+      if (may_anchor (ITEM (items, i), item, anchor, item->read->per_node, same_batch)
+          && (best == G_MAXUINT || better (ITEM (items, i), ITEM (items, best), item)))
+        best = i;
+    }
+  return best;
+}
+
+static GHashTable *
+by_group (const GArray *items)
+{
+  GHashTable *groups = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify) g_array_unref);
+
+  for (guint i = 0; i < items->len; i++)
+    {
+      const TrainingRow *row = ITEM (items, i)->read;
+      GArray *group = g_hash_table_lookup (groups, row->group);
+
+      if (group == NULL)
+        {
+          group = g_array_new (FALSE, FALSE, sizeof (guint));
+          g_hash_table_insert (groups, row->group, group);
+        }
+      g_array_append_val (group, i);
+    }
+  return groups;
+}
+
+static void
+anchor_group (GArray *items, const GArray *group, TrainingAnchor anchor, gboolean same_batch)
+{
+  for (guint k = 0; k < group->len; k++)
+    {
+      const guint i = g_array_index (group, guint, k);
+      TrainingItem *item = ITEM (items, i);
+
+      if (item->read->skip != NULL || item->serves || item->anchor != G_MAXUINT
+          || (anchor == ANCHOR_FULL_NODE && item->read->nodes < 2))
+        continue;
+      const guint found = find_anchor (items, group, i, anchor, same_batch);
+      if (found == G_MAXUINT || found == i)
+        continue;
+      item->anchor = found;
+      ITEM (items, found)->serves = TRUE;
+      ITEM (items, found)->anchor = found;
+    }
+}
+
+/* With the same batch where there is such a row, else (strong scaling) of the
+ * same run with another batch. */
+void
+training_anchors (GArray *items, TrainingAnchor anchor)
+{
+  g_autoptr (GHashTable) groups = by_group (items);
+  GHashTableIter iter;
+  gpointer group;
+
+  g_hash_table_iter_init (&iter, groups);
+  while (g_hash_table_iter_next (&iter, NULL, &group))
+    {
+      anchor_group (items, group, anchor, TRUE);
+      anchor_group (items, group, anchor, FALSE);
+    }
+}
+
+/* ---- prediction ---- */
+
+typedef struct
+{
+  const TrainingValidation *how;
+  Validation *validation;
+  GPtrArray  *tables;
+  GArray     *items;
+  GString    *remarks;
+  IntervalTable *intervals;
+  Shelf      *parts;
+} Run;
+
+static void
+remark (Run *run, const TrainingItem *item, const char *text)
+{
+  const CsvTable *table = run->tables->pdata[item->table];
+
+  if (run->remarks != NULL)
+    g_string_append_printf (run->remarks, "%s:%u: %s\n", csv_name (table), csv_line (table, item->row), text);
+}
+
+static void
+refuse (Run *run, const TrainingItem *item, const char *reason, const char *why)
+{
+  validation_skip (run->validation, item->table, item->row, reason);
+  if (why != NULL && reason == skip_inconsistent)
+    remark (run, item, why);
+}
+
+/* models/efficiency.csv without the row's own source. */
+static gboolean
+catalogue_efficiency (Run *run, const TrainingItem *item, Efficiency *out, GError **error)
+{
+  g_auto (TrainingKey) key = { 0 };
+
+  return training_key (run->parts, item->read, &key, error)
+         && efficiency_find_without (key.family, key.tuning, key.precision, key.generation, item->read->label, out, error);
+}
+
+static void
+add_prediction (Run *run, const TrainingItem *item, double predicted, double ideal, const char *from)
+{
+  const IntervalSituation situation = {
+    .anchor = run->how->anchor == ANCHOR_NONE ? "catalogue" : run->how->anchor == ANCHOR_FULL_NODE ? "full-node" : "measured",
+    .nodes = item->read->nodes, .gpus = item->read->gpus, .link_assumed = item->read->link_assumed,
+    .input_unknown = item->read->input_unknown, .seconds = predicted,
+  };
+  double lo, hi;
+
+  interval_find (run->intervals, &situation, &lo, &hi);
+  g_autofree char *parts = g_strdup_printf ("%s, %s%s", item->read->platform, from, item->read->link_assumed ? ", link assumed" : "");
+  validation_add (run->validation, item->table, item->row, item->read->measured, predicted, predicted * lo, predicted * hi, parts);
+  validation_beside (run->validation, ideal);
+}
+
+static void
+predict_catalogue (Run *run, const TrainingItem *item)
+{
+  g_autoptr (GError) error = NULL;
+  Efficiency e;
+  double predicted = NAN;
+
+  if (catalogue_efficiency (run, item, &e, &error))
+    predicted = training_step (run->parts, item->read, e.value / item->read->share, &error);
+  if (error != NULL)
+    refuse (run, item, skip_inconsistent, error->message);
+  else if (item->read->constant)
+    validation_fitted (run->validation, item->table, 1);
+  else
+    add_prediction (run, item, predicted, NAN, e.origin.text);
+}
+
+static double
+samples_per_gpu (const TrainingRow *row)
+{
+  return (double) (row->batch * row->accumulation);
+}
+
+static void
+predict_anchored (Run *run, guint at)
+{
+  const TrainingItem *item = ITEM (run->items, at), *anchor = ITEM (run->items, item->anchor);
+  const double ideal = anchor->read->measured * samples_per_gpu (item->read) / samples_per_gpu (anchor->read);
+  g_autoptr (GError) error = NULL;
+  double predicted;
+
+  if (isnan (anchor->efficiency))
+    {
+      refuse (run, item, skip_few_sizes, NULL);
+      return;
+    }
+  predicted = training_step (run->parts, item->read, anchor->efficiency, &error);
+  if (error != NULL)
+    refuse (run, item, skip_inconsistent, error->message);
+  else if (item->read->constant)
+    validation_fitted (run->validation, item->table, 1);
+  else
+    {
+      g_autofree char *from = g_strdup_printf ("efficiency of the %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT " row",
+                                               anchor->read->nodes, anchor->read->per_node);
+
+      add_prediction (run, item, predicted, ideal, from);
+    }
+}
+
+static void
+solve_anchors (Run *run)
+{
+  for (guint i = 0; i < run->items->len; i++)
+    {
+      TrainingItem *item = ITEM (run->items, i);
+      g_autoptr (GError) error = NULL;
+
+      if (!item->serves)
+        continue;
+      item->efficiency = training_solve (run->parts, item->read, item->read->measured, 0.8 / item->read->share, &error);
+      if (error != NULL)
+        remark (run, item, error->message);
+    }
+}
+
+static void
+predict_all (Run *run)
+{
+  for (guint i = 0; i < run->items->len; i++)
+    {
+      const TrainingItem *item = ITEM (run->items, i);
+
+      if (item->read->skip != NULL)
+        refuse (run, item, item->read->skip, item->read->why);
+      else if (run->how->anchor == ANCHOR_NONE)
+        predict_catalogue (run, item);
+      else if (item->serves)
+        validation_fitted (run->validation, item->table, 1);
+      else if (item->anchor == G_MAXUINT || item->anchor == i)
+        refuse (run, item, skip_few_sizes, NULL);
+      else
+        predict_anchored (run, i);
+    }
+}
+
+static gboolean
+load_tables (const char *const *paths, GPtrArray *keep, GPtrArray *tables, Validation *validation, GError **error)
+{
+  static const char *const needed[] = { "source", "model", "framework", "gpu", "total_gpus" };
+
+  for (gsize i = 0; paths[i] != NULL; i++)
+    {
+      CsvTable *table = csv_load (paths[i], error);
+      g_autofree char *name = g_path_get_basename (paths[i]);
+      guint column;
+
+      if (table == NULL)
+        return FALSE;
+      g_ptr_array_add (keep, table);
+      g_ptr_array_add (tables, table);
+      for (gsize k = 0; k < G_N_ELEMENTS (needed); k++)
+        {
+          if (!csv_require (table, needed[k], &column, error))
+            return FALSE;
+        }
+      validation_source (validation, name, table);
+    }
+  return TRUE;
+}
+
+gboolean
+training_validate (const char *const *paths, const TrainingValidation *how, Validation *validation, GPtrArray *keep,
+                   GString *remarks, GError **error)
+{
+  g_autoptr (TrainingReader) reader = training_reader_new (error);
+  g_autoptr (GPtrArray) tables = g_ptr_array_new ();
+  g_autoptr (Shelf) parts = shelf_new ();
+  g_autoptr (GArray) items = NULL;
+  g_autoptr (IntervalTable) intervals = reader != NULL ? interval_table_load (error) : NULL;
+  Run run = { how, validation, tables, NULL, remarks, intervals, parts };
+
+  if (intervals == NULL || !load_tables (paths, keep, tables, validation, error)
+      || (items = training_items (reader, tables, how->where, error)) == NULL)
+    return FALSE;
+  run.items = items;
+  if (how->anchor != ANCHOR_NONE)
+    {
+      training_anchors (items, how->anchor);
+      solve_anchors (&run);
+    }
+  predict_all (&run);
+  return TRUE;
+}
