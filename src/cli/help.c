@@ -45,7 +45,7 @@ append_option (GString *out, const Option *option)
   const char *blank = option->argument ? " " : "";
 
   if (option->letter != 0 && option->name[1] == '\0')
-    left = g_strdup_printf ("-%c", option->letter);
+    left = g_strdup_printf ("-%c%s%s", option->letter, blank, argument);
   else if (option->letter != 0)
     left = g_strdup_printf ("-%c, --%s%s%s", option->letter, option->name, blank, argument);
   else

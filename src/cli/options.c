@@ -203,6 +203,10 @@ options_clear (Options *options)
   g_clear_pointer (&options->mode, g_free);
   g_clear_pointer (&options->plot, g_free);
   g_clear_pointer (&options->jobs, g_free);
+  g_clear_pointer (&options->x, g_free);
+  g_clear_pointer (&options->y, g_free);
+  g_clear_pointer (&options->by, g_free);
+  g_clear_pointer (&options->log, g_free);
   g_clear_pointer (&options->machine, g_free);
   g_clear_pointer (&options->gpus_per_node, g_free);
   g_clear_pointer (&options->sizes, g_free);

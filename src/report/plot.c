@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/report-parts.h"
+#include "report/picture.h"
 #include "report/plot-pick.h"
 #include "report/text.h"
 #include "base/csv.h"
@@ -13,16 +14,7 @@
 
 G_DEFINE_QUARK (lockstep-plot-error, plot_error)
 
-/* All that one picture is made from. */
-typedef struct
-{
-  const char *script;      /* "scaling.gp" */
-  const char *csv;         /* text */
-  const char *measured;    /* text: gpus,throughput_samples_per_s,step_time_s; NULL: none */
-  const char *title;
-} Picture;
-
-static const char *const picture_files[] = { "in.csv", "measured.csv", "title.csv", "out.svg", "out.png" };
+static const char *const picture_files[] = { "in.csv", "measured.csv", "title.csv", "labels.txt", "out.svg", "out.png" };
 
 static char *
 find_script (const char *name, GError **error)
@@ -74,7 +66,8 @@ write_parts (const char *folder, const Picture *picture, GError **error)
   g_autofree char *title = g_strdup_printf ("title\n%s\n", g_strdelimit (clean, "\"", '\''));
 
   return write_part (folder, "in.csv", picture->csv, error) && write_part (folder, "title.csv", title, error)
-         && (picture->measured == NULL || write_part (folder, "measured.csv", picture->measured, error));
+         && (picture->measured == NULL || write_part (folder, "measured.csv", picture->measured, error))
+         && (picture->labels == NULL || write_part (folder, "labels.txt", picture->labels, error));
 }
 
 /* The last line that gnuplot said, for a message. */
@@ -91,7 +84,7 @@ static gboolean
 spawn_gnuplot (const char *folder, const char *script, const Picture *picture, const char *output, GError **error)
 {
   const char *argv[] = { "gnuplot", "-d", "-c", script, "in.csv", output, picture->measured != NULL ? "measured.csv" : "",
-                         "title.csv", NULL };
+                         "title.csv", picture->labels != NULL ? "labels.txt" : "", NULL };
   g_auto (GStrv) env = g_environ_setenv (g_get_environ (), "LC_ALL", "C", TRUE);
   g_autofree char *said = NULL;
   g_autoptr (GError) problem = NULL;
@@ -133,8 +126,8 @@ draw_in (const char *folder, const Picture *picture, const char *path, GError **
   return file_replace (path, bytes, length, error);
 }
 
-static gboolean
-draw (const Picture *picture, const char *path, GError **error)
+gboolean
+picture_draw (const Picture *picture, const char *path, GError **error)
 {
   g_autofree char *folder = g_dir_make_tmp ("lockstep-XXXXXX", error);
 
@@ -185,8 +178,8 @@ plot_study (const ScaleStudy *study, const char *script, const char *title, cons
   table = csv_parse ("scale", csv->str, csv->len, error);
   if (table == NULL)
     return FALSE;
-  const Picture picture = { script != NULL ? script : plot_pick (table), csv->str, measured, title };
-  return draw (&picture, path, error);
+  const Picture picture = { script != NULL ? script : plot_pick (table), csv->str, measured, title, NULL };
+  return picture_draw (&picture, path, error);
 }
 
 gboolean
@@ -245,6 +238,6 @@ plot_csv (const char *csv_path, const char *path, GError **error)
   if (g_str_has_suffix (name, ".csv"))
     name[strlen (name) - 4] = '\0';
   text = plain_csv (table);
-  const Picture picture = { script, text, NULL, name };
-  return draw (&picture, path, error);
+  const Picture picture = { script, text, NULL, name, NULL };
+  return picture_draw (&picture, path, error);
 }

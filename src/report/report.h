@@ -32,3 +32,11 @@ gboolean plot_scaling (const ScaleStudy *study, const char *title, const char *p
 gboolean plot_ledger  (const ScaleStudy *study, const char *title, const char *path, GError **error);
 /* `lockstep plot FILE.csv`: knows by the header which picture fits. */
 gboolean plot_csv     (const char *csv_path, const char *path, GError **error);
+/* Any two columns of a CSV.  `by`: a line for each of its values; NULL: for each value
+ * of the swept columns beside x, where these are few.  The x axis may be text. */
+typedef struct
+{
+  const char *x, *y, *by;
+  gboolean    log_x, log_y;
+} PlotColumns;
+gboolean plot_columns (const char *csv_path, const PlotColumns *columns, const char *path, GError **error);

@@ -5,7 +5,7 @@ lockstep sweep sweep.ini --quiet --jobs 1 --format csv > one.csv
 lockstep sweep sweep.ini --quiet --jobs 4 --format csv -o four.csv
 cmp one.csv four.csv && wc -l < one.csv
 lockstep sweep sweep.ini --quiet --format json | tail -2
-lockstep sweep sweep.ini --quiet | head -3 | cut -c1-60
+lockstep sweep sweep.ini --quiet | head -3 | cut -c1-59
 # The last remark says how fast it went; no progress where there is no terminal.
 lockstep sweep sweep.ini --format csv 2>&1 >/dev/null | sed 's/[0-9.][0-9.]*/N/g; s/threads/thread/'
 # A bad point: named, and the file that is there stays.
