@@ -30,7 +30,6 @@ typedef struct
   char    *hold_out, *rows;
   char   **fit, **where;        /* NULL: none */
   char    *anchor;
-  char   **fit;                 /* NULL: none */
   char    *x, *y, *by, *log;    /* plot */
   char    *machine, *gpus_per_node, *sizes, *algorithm, *protocol;
 } Options;
