@@ -20,7 +20,8 @@ struct Execution
   guint       steps;
   Engine     *engine;
   NetworkRun *network;
-  Id          bytes_flow;   /* handler: the latency of a meeting is over */
+  Id          launched;     /* handlers: a meeting's launch, and its latency, are over */
+  Id          bytes_flow;
   ClassState *classes;
   GArray     *changed;      /* of guint */
   guint      *last_compute; /* graph task that ends a class's step */
@@ -198,19 +199,46 @@ start_bytes (gpointer user, Engine *e, uint32_t meeting)
   const GraphCall *call = call_of (x, meeting);
   const CollectiveFlow *flow = &call->flow;
 
-  if (call->call.size > 0 && flow->n_loads > 0)
+  if (call->call.size > 0 && (flow->n_loads > 0 || isfinite (flow->cap)))
     network_start (x->network, meeting, call->call.size, flow->cap / link_scale (x, execution_bounding_link (flow, x->links)), 1,
                    flow->load, flow->n_loads);
   else
     engine_end_meeting (e, meeting);
 }
 
+static Tick
+latency_ticks (const Execution *x, double seconds)
+{
+  return ticks_from_seconds (seconds * x->scale.latency);
+}
+
+/* Only now a kernel of the collective runs beside others.  In ticks, launch and
+ * latency are what they are together. */
+static void
+start_kernels (gpointer user, Engine *e, uint32_t meeting)
+{
+  Execution *x = user;
+  const GraphCall *call = call_of (x, meeting);
+  const Tick latency = latency_ticks (x, call->launch + call->flow.latency) - latency_ticks (x, call->launch);
+
+  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0; task = engine_next_member (e, task))
+    {
+      const guint index = class_of (x, task);
+
+      x->classes[index].flying++;
+      class_changed (x, index);
+    }
+  if (latency > 0)
+    engine_at (e, engine_now (e) + latency, x->bytes_flow, meeting);
+  else
+    start_bytes (x, e, meeting);
+}
+
 static void
 on_meet (gpointer user, Engine *e, Id meeting)
 {
   Execution *x = user;
-  const GraphCall *call = call_of (x, meeting);
-  const Tick latency = ticks_from_seconds ((call->launch + call->flow.latency) * x->scale.latency);
+  const Tick launch = latency_ticks (x, call_of (x, meeting)->launch);
 
   if (x->ideal_network)
     {
@@ -222,13 +250,12 @@ on_meet (gpointer user, Engine *e, Id meeting)
       const guint index = class_of (x, task);
 
       x->classes[index].spinning--;
-      x->classes[index].flying++;
       class_changed (x, index);
     }
-  if (latency > 0)
-    engine_at (e, engine_now (e) + latency, x->bytes_flow, meeting);
+  if (launch > 0)
+    engine_at (e, engine_now (e) + launch, x->launched, meeting);
   else
-    start_bytes (x, e, meeting);
+    start_kernels (x, e, meeting);
 }
 
 static void
@@ -312,6 +339,7 @@ execution_new (const StepGraph *graph, const Network *network, gboolean ideal_ne
   x->ideal_network = ideal_network;
   x->engine = engine_new (&hooks, x);
   x->network = network_run_new (network, x->engine, TICKS_PER_S);
+  x->launched = engine_handler (x->engine, start_kernels, x);
   x->bytes_flow = engine_handler (x->engine, start_bytes, x);
   x->classes = g_new0 (ClassState, graph->classes->len);
   x->changed = g_array_new (FALSE, FALSE, sizeof (guint));
