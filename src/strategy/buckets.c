@@ -79,9 +79,10 @@ in_order (const Workload *workload)
   return gradients;
 }
 
-/* One fused group from `next` on, of gradients ready at `now`. */
+/* One fused group from `next` on, of gradients ready at `now`, by a loop that was
+ * free since `idle`. */
 static guint
-fuse (const GArray *gradients, guint next, double now, const double *ready, double limit, Bucket *out)
+fuse (const GArray *gradients, guint next, double now, double idle, const double *ready, double limit, Bucket *out)
 {
   *out = (Bucket) { .first = g_array_index (gradients, Gradient, next).layer };
   for (; next < gradients->len; next++)
@@ -95,7 +96,7 @@ fuse (const GArray *gradients, guint next, double now, const double *ready, doub
       out->last = gradient->layer;
       out->n_tensors++;
     }
-  out->delay = now - ready[out->last];
+  out->delay = now - MAX (ready[out->last], idle);
   return next;
 }
 
@@ -105,24 +106,23 @@ buckets_by_cycle (const Workload *workload, double element, double cap, double c
 {
   g_autoptr (GArray) gradients = in_order (workload);
   GArray *buckets = g_array_new (FALSE, FALSE, sizeof (Bucket));
-  double now = 0;
+  double idle = 0;
 
   for (guint next = 0; next < gradients->len;)
     {
-      const double earliest = MAX (now, ready[g_array_index (gradients, Gradient, next).layer]);
-      double end;
+      const double earliest = MAX (idle, ready[g_array_index (gradients, Gradient, next).layer]);
+      const double now = cycle > 0 ? ceil (earliest / cycle) * cycle : earliest;
+      double end = now;
 
-      now = cycle > 0 ? ceil (earliest / cycle) * cycle : earliest;
-      end = now;
       while (next < gradients->len && ready[g_array_index (gradients, Gradient, next).layer] <= now)
         {
           Bucket bucket;
 
-          next = fuse (gradients, next, now, ready, cap / element, &bucket);
+          next = fuse (gradients, next, now, idle, ready, cap / element, &bucket);
           g_array_append_val (buckets, bucket);
           end += busy != NULL ? busy (user, bucket.elements * element) : 0;
         }
-      now = end;
+      idle = end;
     }
   return buckets;
 }

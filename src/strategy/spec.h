@@ -42,6 +42,7 @@ typedef struct
   double   launch;              /* s a collective; NAN: the strategy's */
   double   slowdown;            /* of a kernel beside a collective, >= 1; NAN: the precision's */
   gboolean box_noise;           /* box(N) factor on compute */
+  double   box, rank_noise;     /* its terms: 1 + box + rank_noise sqrt (2 ln N) */
   /* Horovod */
   int      framework;           /* AUTO: TensorFlow 1 */
   double   fusion_size;         /* bytes; 0: no fusion */
