@@ -163,6 +163,17 @@ place_workload_file (Scenario *scenario)
   g_free (path);
 }
 
+/* A machine, or the GPU of a machine of one's own keys. */
+static gboolean
+check_machine (const KeyFile *file, GError **error)
+{
+  if (key_file_get (file, "cluster", "machine") != NULL || key_file_get (file, "cluster", "gpu") != NULL)
+    return TRUE;
+  key_file_error (file, "cluster", "machine", error,
+                  "missing; add 'machine = ...' to [cluster] ('lockstep list machines'), or describe one with gpu, gpu-link and nic-bandwidth");
+  return FALSE;
+}
+
 /* Takes `file` and `lists`.  `before`: the scenario that `sets` change; NULL: none. */
 static Scenario *
 scenario_read (KeyFile *file, const char *const *sets, const Scenario *before, Lists *lists, GError **error)
@@ -172,7 +183,7 @@ scenario_read (KeyFile *file, const char *const *sets, const Scenario *before, L
   scenario->file = file;
   scenario->lists = lists;
   settle (scenario, sets, before);
-  if (!key_file_check (file, scenario_groups (), error))
+  if (!key_file_check (file, scenario_groups (), error) || !check_machine (file, error))
     return NULL;
   for (const KeyGroup *group = scenario_groups (); group->name != NULL; group++)
     if (group_fills (group) && !key_file_read (file, group, group_struct (scenario, group), error))
@@ -184,8 +195,7 @@ scenario_read (KeyFile *file, const char *const *sets, const Scenario *before, L
   scenario->measured = lists->measured;
   scenario->n_axes = lists->n_axes;
   scenario->axes = lists->axes;
-  if ((scenario->cluster.gpu == NULL   /* with one, [cluster] describes a machine of its own */
-       && !check_given (scenario, "cluster", "machine", scenario->cluster.machine, "machines", error)) ||
+  if ((scenario->cluster.gpu == NULL && !check_given (scenario, "cluster", "machine", scenario->cluster.machine, "machines", error)) ||
       !check_given (scenario, "strategy", "kind", scenario->strategy.kind, "strategies", error) ||
       !check_workload (scenario, error) || !check_batch (scenario, error) || !check_names (scenario, error))
     return NULL;
