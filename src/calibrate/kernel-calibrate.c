@@ -130,8 +130,7 @@ kernel_calibrate (const char *const *paths, GString *text, GString *report, GStr
                    ((const KernelTable *) tables->pdata[0])->name);
       return FALSE;
     }
-  g_string_append_printf (text, "# SPDX-License-Identifier: GPL-3.0-or-later\n# Kernels of %s, fitted by `lockstep calibrate compute`. "
-                          "Do not edit: fit again.\n[kernel]\ngpu = %s\n", gpu, gpu);
+  kernel_part_head (text, parts->pdata[0]);
   g_string_append (points, "fit,measured_s,fitted_s\n");
   for (guint i = 0; i < parts->len; i++)
     {

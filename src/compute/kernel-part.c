@@ -112,6 +112,14 @@ append_pair (GString *text, const char *key, double value, const char *format, c
 }
 
 void
+kernel_part_head (GString *text, const KernelPart *part)
+{
+  g_string_append_printf (text, "# SPDX-License-Identifier: GPL-3.0-or-later\n# Kernels of %s, fitted by `lockstep calibrate compute`. "
+                          "Do not edit: fit again.\n[kernel]\ngpu = %s\n", part->gpu, part->gpu);
+  append_pair (text, "memory-bandwidth", part->bandwidth / 1e9, "%.6g", " GB/s");
+}
+
+void
 kernel_part_append (GString *text, const KernelPart *part)
 {
   char number[G_ASCII_DTOSTR_BUF_SIZE];
@@ -235,8 +243,18 @@ fill_part (KernelPart *part, const KeyFile *file, const char *group, PartText *t
   return FALSE;
 }
 
+/* What all groups of a file share. */
+typedef struct { char *gpu; double bandwidth; } HeadText;
+static const Key head_keys[] = {
+  { .name = "gpu", .type = KEY_STRING, .offset = offsetof (HeadText, gpu), .required = TRUE,
+    .help = "Name of its part in models/gpu." },
+  { .name = "memory-bandwidth", .type = KEY_QUANTITY, .unit = UNIT_RATE, .offset = offsetof (HeadText, bandwidth), .required = TRUE,
+    .help = "Peak bandwidth that the shares of this file are of." },
+  { .name = NULL },
+};
+
 static KernelPart *
-read_group (const KeyFile *file, const char *gpu, const char *group, GError **error)
+read_group (const KeyFile *file, const HeadText *head, const char *group, GError **error)
 {
   g_auto (GStrv) words = g_strsplit (group, ".", 3);
   g_autoptr (KernelPart) part = g_new0 (KernelPart, 1);
@@ -253,7 +271,8 @@ read_group (const KeyFile *file, const char *gpu, const char *group, GError **er
   part->form = kernel_form_find (form != NULL ? form : "detailed", error);
   if (part->form == NULL)
     return NULL;
-  part->gpu = g_strdup (gpu);
+  part->gpu = g_strdup (head->gpu);
+  part->bandwidth = head->bandwidth;
   part->family = g_strdup (words[0]);
   part->dtype = g_strdup (words[1]);
   part->label = g_strdup (words[2]);
@@ -266,34 +285,38 @@ read_group (const KeyFile *file, const char *gpu, const char *group, GError **er
   return good ? g_steal_pointer (&part) : NULL;
 }
 
-gboolean
-kernel_parts_read (const char *path, GPtrArray *parts, GError **error)
+static gboolean
+read_groups (const KeyFile *file, const HeadText *head, GPtrArray *parts, GError **error)
 {
-  g_autoptr (KeyFile) file = key_file_load (path, error);
-  g_auto (GStrv) groups = NULL;
-  const char *gpu;
+  g_auto (GStrv) groups = key_file_groups (file);
 
-  if (file == NULL)
-    return FALSE;
-  gpu = key_file_get (file, "kernel", "gpu");
-  if (gpu == NULL)
-    {
-      key_file_error (file, "kernel", "gpu", error, "missing; a file of fitted kernels names its GPU, as in 'gpu = H100-SXM'");
-      return FALSE;
-    }
-  groups = key_file_groups (file);
   for (char **group = groups; *group != NULL; group++)
     {
-      KernelPart *part;
+      KernelPart *part = NULL;
 
       if (g_str_equal (*group, "kernel"))
         continue;
-      part = read_group (file, gpu, *group, error);
+      part = read_group (file, head, *group, error);
       if (part == NULL)
         return FALSE;
       g_ptr_array_add (parts, part);
     }
   return TRUE;
+}
+
+gboolean
+kernel_parts_read (const char *path, GPtrArray *parts, GError **error)
+{
+  static const KeyGroup head_group = { "kernel", "", head_keys, sizeof (HeadText) };
+  g_autoptr (KeyFile) file = key_file_load (path, error);
+  HeadText head = { NULL, NAN };
+  gboolean good;
+
+  if (file == NULL || !key_file_read (file, &head_group, &head, error))
+    return FALSE;
+  good = read_groups (file, &head, parts, error);
+  keys_clear (head_keys, &head);
+  return good;
 }
 
 GPtrArray *

@@ -35,6 +35,7 @@ typedef struct
   const KernelForm *form;
   double            values[KERNEL_MAX_PARAMETERS];
   double            covariance[KERNEL_MAX_PARAMETERS * KERNEL_MAX_PARAMETERS];   /* of ln */
+  double            bandwidth;            /* of its GPU's memory, as the fit took it: bytes/s */
   guint64           rows;
   char             *sources, *date;       /* files; of the fit */
   double            median, q90, bias;    /* of |ln(model/measured)|; of the sum of times, share */
@@ -50,7 +51,8 @@ typedef struct
 void        kernel_part_free    (KernelPart *part);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (KernelPart, kernel_part_free)
 gboolean    kernel_part_has_row (const KernelPart *part, guint64 row_hash);
-/* The group as it stands in a file. */
+/* A file's beginning; then each group. */
+void        kernel_part_head    (GString *text, const KernelPart *part);
 void        kernel_part_append  (GString *text, const KernelPart *part);
 /* Every group of the file joins `parts` (KernelPart *). */
 gboolean    kernel_parts_read   (const char *path, GPtrArray *parts, GError **error);

@@ -11,7 +11,10 @@
 #define D0 0.15   /* of ln: rows nearer than this are as good as each other */
 #define D1 0.70   /* a row an octave away counts half as much as none */
 /* Rows whose leftovers say how well this works here. */
-#define JUDGES 24u
+#define JUDGES 32u
+/* Leaves 88 % of the left-out rows of A100, H100, B200 and L40S GEMM tables
+ * inside, at 2.4 to 2.8 times the median error. */
+#define WIDTH 2.1
 
 typedef struct { double distance; guint row; } Near;
 
@@ -101,24 +104,42 @@ kernel_residuals_free (KernelResiduals *residuals)
   g_free (residuals);
 }
 
+/* How much neighbours leave, and how far they are from each other: where
+ * kernels change both are large.  Mean of square roots, so that one slip does
+ * not make its whole neighbourhood uncertain. */
+static double
+spread_near (const KernelResiduals *residuals, const Near *near, guint n, double mean)
+{
+  double left = 0, apart = 0, weights = 0, near_weights = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const double w = 1 / (near[i].distance + D0 * D0);
+
+      left += w * sqrt (fabs (residuals->left[near[i].row]));
+      weights += w;
+      if (i < NEAREST)
+        {
+          apart += w * fabs (residuals->residual[near[i].row] - mean);
+          near_weights += w;
+        }
+    }
+  if (n == 0)
+    return 0.0;
+  left = left / weights * (left / weights);
+  return WIDTH * sqrt (left * apart / near_weights);
+}
+
 double
 kernel_residuals_at (const KernelResiduals *residuals, const KernelForm *form, const KernelShape *shape, double *spread)
 {
-  double features[KERNEL_MAX_FEATURES], left[JUDGES];
+  double features[KERNEL_MAX_FEATURES], mean;
   Near near[JUDGES];
   guint n;
 
   form->features (shape, features);
   n = find_near (residuals, features, residuals->n, near, JUDGES);
-  for (guint i = 0; i < n; i++)
-    {
-      const double value = fabs (residuals->left[near[i].row]);
-      guint at = i;
-
-      for (; at > 0 && left[at - 1] > value; at--)
-        left[at] = left[at - 1];
-      left[at] = value;
-    }
-  *spread = n > 0 ? left[MIN ((guint) (0.9 * n + 0.5), n - 1)] : 0.0;
-  return weigh (residuals, near, n);
+  mean = weigh (residuals, near, n);
+  *spread = spread_near (residuals, near, n, mean);
+  return mean;
 }
