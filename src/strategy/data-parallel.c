@@ -223,7 +223,7 @@ data_parallel_build (const StepInput *in, const DataParallel *policy, StepGraph 
   g_autofree double *forward = NULL;
   g_autoptr (GArray) open = g_array_new (FALSE, FALSE, sizeof (guint));
   Builder b = { .in = in, .policy = policy, .host = software_host (kind), .graph = graph, .open = open,
-                .noise = in->noise && in->spec->box_noise ? software_box (builder_world (in)) : 1 };
+                .noise = in->noise && in->spec->box_noise ? software_box (in->spec, builder_world (in)) : 1 };
 
   if (!check_size (in, error))
     return FALSE;

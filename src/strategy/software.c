@@ -21,10 +21,6 @@ software_host (int kind)
 /* Fitted over 609 rows of eight published tables of data-parallel training; the
  * mixed-precision value is badly identified there (1.0 to 2.0). */
 static const double slowdown_fp32 = 1.2, slowdown_mixed = 1.35;
-/* The same fit: shared host and clocks, and the noise of one rank, of which a
- * group of N feels the largest: E max of N normals is at most sqrt (2 ln N). */
-static const double box_excess = 0.005, rank_noise = 0.017;
-
 double
 software_slowdown (const StrategySpec *spec, Precision precision)
 {
@@ -34,9 +30,9 @@ software_slowdown (const StrategySpec *spec, Precision precision)
 }
 
 double
-software_box (guint64 n_ranks)
+software_box (const StrategySpec *spec, guint64 n_ranks)
 {
-  return n_ranks <= 1 ? 1 : 1 + box_excess + rank_noise * sqrt (2 * log ((double) n_ranks));
+  return n_ranks <= 1 ? 1 : 1 + spec->box + spec->rank_noise * sqrt (2 * log ((double) n_ranks));
 }
 
 /* fp32 weights and gradient read, weight and state read and written. */

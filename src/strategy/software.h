@@ -18,8 +18,9 @@ const HostCosts *software_host (int kind);
 
 /* Slowdown of a kernel beside a collective: the scenario's, else the precision's. */
 double software_slowdown (const StrategySpec *spec, Precision precision);
-/* 1 + 0.005 + 0.017 sqrt (2 ln N), 1 for one rank. */
-double software_box (guint64 n_ranks);
+/* 1 + box + rank_noise sqrt (2 ln N), 1 for one rank: E max of N normals is at
+ * most sqrt (2 ln N) of their deviations. */
+double software_box (const StrategySpec *spec, guint64 n_ranks);
 /* Bytes that the optimizer moves a parameter, and that its state takes. */
 double software_optimizer_traffic (int optimizer);
 double software_optimizer_state   (int optimizer);

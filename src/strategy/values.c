@@ -54,6 +54,6 @@ data_parallel_values (const StepInput *in, const DataParallel *policy, ClusterVa
     data_parallel_say (value, user, "slowdown", g_strdup_printf ("%.3g", software_slowdown (in->spec, in->compute->precision)), ORIGIN_DERIVED,
          "fit over 609 rows of published data-parallel training; 1.0 to 2.0 in mixed precision");
   if (in->spec->box_noise)
-    data_parallel_say (value, user, "box factor", g_strdup_printf ("%.4f", software_box (ranks)), ORIGIN_DERIVED,
-         "1 + 0.005 + 0.017 sqrt (2 ln N), the same fit");
+    data_parallel_say (value, user, "box factor", g_strdup_printf ("%.4f", software_box (in->spec, ranks)), ORIGIN_DERIVED,
+         "1 + box + rank-noise sqrt (2 ln N), the same fit");
 }
