@@ -410,18 +410,30 @@ layout_kind (const char *kind)
   return g_str_equal (kind, "multi-worker-mirrored") ? "mirrored" : kind;
 }
 
+/* Rows that may share an efficiency.  Where the rules say that many submitters
+ * ran the same code, the part of the GPU counts, not its spelling. */
+static char *
+group_of (const Reading *r)
+{
+  static const char *const columns[] = { "source", "model", "framework", "precision", "gpu", "seq_len" };
+  static const char *const keys[] = { "workload.name", "workload.precision", "cluster.gpu" };
+  const char *code = word (r, "code"), *variant = word (r, "variant");
+  GString *group = g_string_new (code);
+
+  for (gsize i = 0; code == NULL && i < G_N_ELEMENTS (columns); i++)
+    g_string_append_printf (group, "|%s", cell (r, columns[i]));
+  for (gsize i = 0; code != NULL && i < G_N_ELEMENTS (keys); i++)
+    g_string_append_printf (group, "|%s", (const char *) g_hash_table_lookup (r->keys, keys[i]));
+  g_string_append_printf (group, "|%s", variant != NULL ? variant : "");
+  return g_string_free (group, FALSE);
+}
+
 static void
 name_row (Reading *r)
 {
-  static const char *const columns[] = { "model", "framework", "precision", "gpu", "seq_len" };
-  const char *source = cell (r, "source"), *cut = strstr (source, "/results/");   /* MLPerf: SUBMITTER/results/SYSTEM */
-  const char *kind = g_hash_table_lookup (r->keys, "strategy.kind"), *variant = word (r, "variant");
-  GString *group = g_string_new_len (source, cut != NULL ? cut - source : (gssize) strlen (source));
+  const char *kind = g_hash_table_lookup (r->keys, "strategy.kind");
 
-  for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
-    g_string_append_printf (group, "|%s", cell (r, columns[i]));
-  g_string_append_printf (group, "|%s", variant != NULL ? variant : "");
-  r->out->group = g_string_free (group, FALSE);
+  r->out->group = group_of (r);
   r->out->layout = g_strdup_printf ("%s%s", layout_kind (kind != NULL ? kind : ""), r->layout->str);
   r->out->label = g_strdup (word (r, "label"));
   if (r->out->label == NULL)
