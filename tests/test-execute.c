@@ -265,6 +265,35 @@ test_deadlock (void)
   g_assert_nonnull (strstr (error->message, "decoder"));
 }
 
+/* Longer than 2^63 ps, 106 days, even far beyond what a tick can hold: an error, never a short step. */
+static void
+too_long (double input, double latency)
+{
+  g_autoptr (StepGraph) graph = graph_new ();
+  g_autoptr (Network) network = network_new ();
+  g_autoptr (Execution) x = NULL;
+  g_autoptr (GError) error = NULL;
+  Window window;
+  guint member;
+
+  graph_class (graph, 1);
+  member = meet (graph, 0, timed_call (graph, latency, 1, "all-reduce"));
+  graph_edge (graph, graph_fixed (graph, graph_queue (graph, LANE_INPUT, 0, "input"), CAUSE_INPUT, input, "batch"), member);
+  graph_edge (graph, member, kernel (graph, 0, 12e-3, "kernel"));
+  x = execution_new (graph, network, FALSE);
+  g_assert_false (steady_run (x, &window, &error));
+  g_assert_error (error, ENGINE_ERROR, ENGINE_ERROR_TIME);
+  g_assert_nonnull (strstr (error->message, " 106 days"));
+}
+
+static void
+test_too_long (void)
+{
+  too_long (1e9, 1e-3);
+  too_long (20e-3, 2e8);
+  too_long (9e6, 1e6);
+}
+
 /* The flow of bytes: two equal all-reduces on queues of their own over one NIC,
  * 23.85 MB at 5 GB/s: T = 4.77 ms; the second starts at T/2.  Shared: 1.5 T, 2 T.
  * On disjoint rails: T, 1.5 T. */
@@ -368,6 +397,7 @@ main (int argc, char **argv)
   g_test_add_func ("/execute/noise-is-wait", test_noise);
   g_test_add_func ("/execute/host-bound", test_host_bound);
   g_test_add_func ("/execute/deadlock", test_deadlock);
+  g_test_add_func ("/execute/too-long", test_too_long);
   g_test_add_func ("/execute/shared-nic", test_shared_nic);
   g_test_add_func ("/execute/estimate", test_estimate);
   g_test_add_func ("/execute/input", test_input);

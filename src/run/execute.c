@@ -30,10 +30,15 @@ struct Execution
 
 const DurationScale duration_as_is = { 1, 1, 1, 1, 1, 1, { 0, 0 }, 1 };
 
+/* The engine keeps time in 63 bits: 106 days of picoseconds. */
+static const Tick most_ticks = G_MAXINT64;
+
 Tick
 ticks_from_seconds (double seconds)
 {
-  return (Tick) ceil (seconds * TICKS_PER_S - 1e-4);
+  const double ticks = ceil (seconds * TICKS_PER_S - 1e-4);
+
+  return ticks < 0x1p63 ? (Tick) ticks : most_ticks;
 }
 
 double
@@ -431,6 +436,18 @@ add_step (Execution *x, guint step)
     }
 }
 
+/* The engine's words are of ticks. */
+static void
+explain_time (GError **error)
+{
+  if (error == NULL || !g_error_matches (*error, ENGINE_ERROR, ENGINE_ERROR_TIME))
+    return;
+  g_clear_error (error);
+  g_set_error (error, ENGINE_ERROR, ENGINE_ERROR_TIME,
+               "a few steps last longer than %.0f days, the most that can be simulated; is a rate or a time far off?",
+               floor (seconds_from_ticks (most_ticks) / 86400));
+}
+
 gboolean
 execution_run (Execution *x, guint steps, GError **error)
 {
@@ -444,5 +461,8 @@ execution_run (Execution *x, guint steps, GError **error)
     engine_queue (x->engine, i);
   for (guint step = 0; step < steps; step++)
     add_step (x, step);
-  return engine_run (x->engine, error);
+  if (engine_run (x->engine, error))
+    return TRUE;
+  explain_time (error);
+  return FALSE;
 }

@@ -87,14 +87,39 @@ describe_point (Result *r, const Point *point)
   r->tier = g_strdup ("flow");
 }
 
+/* Servers that the algorithm does not use: paid for, and no cause of the time. */
+static void
+add_idle_servers (GStrvBuilder *builder, const char *kind, guint64 count, const char *algorithm)
+{
+  g_autofree char *text = NULL;
+
+  if (count == 0 || g_str_equal (algorithm, kind))
+    return;
+  text = g_strdup_printf ("[%s] count is %" G_GUINT64_FORMAT ", but [collective] algorithm is '%s' and uses none of them; %s would",
+                          kind, count, algorithm, kind);
+  g_strv_builder_add (builder, text);
+}
+
+static void
+add_servers (GStrvBuilder *builder, const Point *point)
+{
+  static const char reducers[] = "reduction-server", servers[] = "parameter-server";
+  const Scenario *s = point->scenario;
+  const char *algorithm = s->collective.algorithm != NULL ? s->collective.algorithm : "auto";
+  g_autofree char *pool = g_str_equal (algorithm, reducers) ? cluster_warning (point->cluster) : NULL;
+
+  if (pool != NULL)
+    g_strv_builder_add (builder, pool);
+  add_idle_servers (builder, reducers, s->reducers.count, algorithm);
+  add_idle_servers (builder, servers, s->servers.count, algorithm);
+}
+
 static void
 add_warnings (Result *r, const Point *point)
 {
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-  g_autofree char *pool = cluster_warning (point->cluster);
 
-  if (pool != NULL)
-    g_strv_builder_add (builder, pool);
+  add_servers (builder, point);
   if (!r->memory.fits)
     {
       g_autofree char *total = quantity_format (r->memory.total, UNIT_BYTES);
@@ -137,13 +162,17 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
          && (!options->what_if || add_what_ifs (r, point, error));
 }
 
+const char *const run_one_gpu_sets[] = {
+  "cluster.nodes=1", "cluster.gpus-per-node=1", "collective.algorithm=auto", "reduction-server.count=0",
+  "parameter-server.count=0", NULL
+};
+
 /* One GPU alone: the same batch a GPU in weak mode, the same global batch in
  * strong mode. */
 static gboolean
 add_one_gpu (Result *r, const Scenario *scenario, Shelf *parts, GError **error)
 {
-  static const char *const alone[] = { "cluster.nodes=1", "cluster.gpus-per-node=1", NULL };
-  g_autoptr (Scenario) one = scenario_with (scenario, alone, error);
+  g_autoptr (Scenario) one = scenario_with (scenario, run_one_gpu_sets, error);
   g_autoptr (Point) point = one != NULL ? point_new_from (parts, one, error) : NULL;
   g_auto (Played) played = { 0 };
 

@@ -17,6 +17,10 @@ typedef struct
 typedef enum { RUN_ERROR_CHECK } RunError;   /* a self-check failed: a bug of ours, exit 70 */
 GQuark  run_error_quark (void);
 
+/* For scenario_with: one GPU alone.  It has nobody to sum with, so no servers either:
+ * five on the workers would need five workers. */
+extern const char *const run_one_gpu_sets[];
+
 /* Pure: the same scenario gives the same Result, in any thread.  Errors: wrong
  * input (KEYS_ERROR, COLLECTIVE_ERROR...: exit 2), ENGINE_ERROR_DEADLOCK (exit 1). */
 Result *run_scenario (const Scenario *scenario, const RunOptions *options, GError **error);

@@ -65,14 +65,41 @@ places_of_gpus (GArray *places, const ScaleOptions *options, guint64 full, GErro
   return TRUE;
 }
 
-/* The product of the two scale axes of the scenario's [sweep]. */
-static void
-places_of_sweep (GArray *places, const Scenario *scenario, const SweepAxis *nodes, const SweepAxis *gpus, guint64 full)
+/* The values of an axis, read as its key would be; NULL with an error at its line. */
+static GArray *
+axis_counts (const Scenario *scenario, const SweepAxis *axis, guint64 otherwise, GError **error)
 {
-  for (guint i = 0; i < (nodes != NULL ? nodes->n : 1); i++)
-    for (guint k = 0; k < (gpus != NULL ? gpus->n : 1); k++)
-      add_place (places, nodes != NULL ? g_ascii_strtoull (nodes->values[i], NULL, 10) : scenario->cluster.nodes,
-                 gpus != NULL ? g_ascii_strtoull (gpus->values[k], NULL, 10) : full);
+  const guint64 most = (guint64) CLUSTER_MAX_NODES;
+  g_autoptr (GArray) counts = g_array_new (FALSE, FALSE, sizeof (guint64));
+  guint64 n = otherwise;
+
+  for (guint i = 0; axis != NULL && i < axis->n; i++)
+    {
+      if (!g_ascii_string_to_unsigned (axis->values[i], 10, 1, most, &n, NULL))
+        {
+          key_file_error (scenario->file, "sweep", axis->key, error, "'%s' is not a whole number from 1 to %" G_GUINT64_FORMAT,
+                          axis->values[i], most);
+          return NULL;
+        }
+      g_array_append_val (counts, n);
+    }
+  if (axis == NULL)
+    g_array_append_val (counts, n);
+  return g_steal_pointer (&counts);
+}
+
+/* The product of the two scale axes of the scenario's [sweep]. */
+static gboolean
+places_of_sweep (GArray *places, const Scenario *scenario, const SweepAxis *nodes, const SweepAxis *gpus, guint64 full,
+                 GError **error)
+{
+  g_autoptr (GArray) n_nodes = axis_counts (scenario, nodes, scenario->cluster.nodes, error);
+  g_autoptr (GArray) n_gpus = n_nodes != NULL ? axis_counts (scenario, gpus, full, error) : NULL;
+
+  for (guint i = 0; n_gpus != NULL && i < n_nodes->len; i++)
+    for (guint k = 0; k < n_gpus->len; k++)
+      add_place (places, g_array_index (n_nodes, guint64, i), g_array_index (n_gpus, guint64, k));
+  return n_gpus != NULL;
 }
 
 static GArray *
@@ -98,7 +125,10 @@ find_places (Shelf *parts, const Scenario *scenario, const ScaleOptions *options
     for (guint i = 0; i < options->n_nodes; i++)
       add_place (places, options->nodes[i], full);
   else if (nodes != NULL || gpus != NULL)
-    places_of_sweep (places, scenario, nodes, gpus, full);
+    {
+      if (!places_of_sweep (places, scenario, nodes, gpus, full, error))
+        return NULL;
+    }
   else
     default_places (places, scenario->cluster.nodes, full);
   return g_steal_pointer (&places);
@@ -161,6 +191,18 @@ run_place (Shelf *parts, const Scenario *outer, const Place *place, gboolean str
   return run_scenario (point, &options, error);
 }
 
+static Result *
+run_alone (Shelf *parts, const Scenario *outer, gboolean strong, guint64 scenario_gpus, GError **error)
+{
+  const RunOptions options = { .parts = parts };
+  g_autoptr (Scenario) point = scenario_with (outer, run_one_gpu_sets, error);
+
+  if (point == NULL)
+    return NULL;
+  set_mode (point, outer, strong, scenario_gpus);
+  return run_scenario (point, &options, error);
+}
+
 /* Marginal gain under half of linear: the point before it was the last one worth
  * its GPUs. */
 static guint
@@ -195,7 +237,6 @@ static gboolean
 fill_curve (Curve *curve, Shelf *parts, const Scenario *scenario, const SetPoint *outer, const GArray *places, gboolean strong,
             const char *baseline, GError **error)
 {
-  const Place one = { 1, 1 };
   g_autoptr (Scenario) base = scenario_with (scenario, (const char *const *) outer->sets, error);
   g_autoptr (Result) alone = NULL;
   guint64 scenario_gpus;
@@ -215,7 +256,7 @@ fill_curve (Curve *curve, Shelf *parts, const Scenario *scenario, const SetPoint
       if (curve->points[curve->n_points] == NULL)
         return FALSE;
     }
-  alone = run_place (parts, base, &one, strong, scenario_gpus, error);
+  alone = run_alone (parts, base, strong, scenario_gpus, error);
   if (alone == NULL)
     return FALSE;
   set_efficiency (curve, baseline, alone->throughput);
@@ -290,7 +331,10 @@ study_scale (const Scenario *scenario, const ScaleOptions *options, GError **err
       study->n_curves = i + 1;
       if (!fill_curve (&study->curves[i], parts, scenario, g_ptr_array_index (outer, i), places, study->strong,
                        study->baseline, error))
-        return NULL;
+        {
+          set_point_locate_error (scenario, g_ptr_array_index (outer, i), error);
+          return NULL;
+        }
     }
   find_crossing (study);
   study->n_measured = scenario->n_measured;
