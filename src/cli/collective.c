@@ -20,6 +20,7 @@ static const Option options[] = {
   { "sizes", 0, OPTION_TEXT, offsetof (Options, sizes), "LIST", "8,1KiB,100MB or 8..1GiB x2; a bare number is bytes." },
   { "algorithm", 0, OPTION_TEXT, offsetof (Options, algorithm), "NAME", "auto, or one of 'lockstep list algorithms'." },
   { "protocol", 0, OPTION_TEXT, offsetof (Options, protocol), "NAME", "auto, ll, ll128 or simple." },
+  { "verbose", 0, OPTION_FLAG, offsetof (Options, verbose), NULL, "Says why busbw may pass what a link carries." },
   { NULL, 0, 0, 0, NULL, NULL }
 };
 
@@ -183,19 +184,32 @@ check_names (const KeyFile *file, const char *op, const char *algorithm, GError 
   return wrong == NULL;
 }
 
+/* Behind what there is to remark. */
+static void
+explain (CollectiveTable *table, const Cluster *cluster)
+{
+  g_autofree char *remark = table->note, *why = study_collective_explain (table, cluster);
+
+  table->note = remark != NULL && why != NULL ? g_strdup_printf ("%s. %s", remark, why) : g_strdup (remark != NULL ? remark : why);
+}
+
 static CollectiveTable *
-predict (const KeyFile *file, const char *op, const Specs *specs, const GArray *sizes, GError **error)
+predict (const KeyFile *file, const char *op, const Specs *specs, const GArray *sizes, gboolean verbose, GError **error)
 {
   const char *algorithm = specs->collective.algorithm != NULL ? specs->collective.algorithm : "auto";
   g_autoptr (Cluster) cluster = NULL;
+  g_autoptr (CollectiveTable) table = NULL;
 
   if (!check_names (file, op, algorithm, error))
     return NULL;
   cluster = cluster_new (&specs->cluster, &specs->network, &specs->reducers, &specs->servers, error);
   if (cluster == NULL)
     return NULL;
-  return study_collective (op, cluster, algorithm, protocol_names[specs->collective.protocol],
-                           (const double *) (gpointer) sizes->data, sizes->len, error);
+  table = study_collective (op, cluster, algorithm, protocol_names[specs->collective.protocol],
+                            (const double *) (gpointer) sizes->data, sizes->len, error);
+  if (table != NULL && verbose)
+    explain (table, cluster);
+  return g_steal_pointer (&table);
 }
 
 static gboolean
@@ -213,7 +227,7 @@ run_collective (Call *call, GError **error)
   if (file == NULL || sizes == NULL)
     return FALSE;
   if (read_specs (file, &call->options, &specs, error))
-    table = predict (file, call->args[0], &specs, sizes, error);
+    table = predict (file, call->args[0], &specs, sizes, call->options.verbose, error);
   if (table == NULL)
     {
       key_file_locate_error (file, error);
@@ -234,9 +248,10 @@ const Command command_collective = {
   .options = options,
   .sets = TRUE, .formats = TRUE, .writes = TRUE,
   .details =
-    "OP is all-reduce, reduce-scatter, all-gather or broadcast.  Sizes, algbw and busbw mean what\n"
-    "nccl-tests means.  --set takes the keys of the groups cluster, network, collective,\n"
-    "reduction-server and parameter-server.\n"
+    "OP is all-reduce, reduce-scatter, all-gather, broadcast, all-to-all or send-recv.  Sizes, algbw\n"
+    "and busbw mean what nccl-tests means; wire is what passes a node's NICs (one node: a GPU's link)\n"
+    "each way.  low and high: nine of ten measured times lie between them.  --set takes the keys of\n"
+    "the groups cluster, network, collective, reduction-server and parameter-server.\n"
     "\n"
     "Example:\n"
     "  lockstep collective all-reduce --machine a2-highgpu-8g --nodes 4 --sizes 8,1KiB,1MiB,1GiB\n",

@@ -171,6 +171,7 @@ fill_software (const Cluster *c, const Transport *between, const RankGroup *grou
   const Transport *t = group->n_nodes > 1 || link.transport == NULL ? between : link.transport;
 
   transport_fill (t, between, generation_find (c->gpu->generation), out);
+  out->switch_reduction = c->spec.switch_reduction;
   out->ll128 = t->ll128 && (link.transport == NULL || group->per_node < 2 || link.transport->ll128);
 }
 

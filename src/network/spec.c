@@ -26,5 +26,7 @@ const Key network_keys[] = {
     "Fat tree: nodes on one leaf switch." , 1, 1e6 },
   { "ecmp-share", KEY_NUMBER, UNIT_SHARE, offsetof (NetworkSpec, ecmp_share), "0.85",
     "Fat tree: share of the uplinks that hashing of flows leaves usable (0.5 untuned, 0.85 tuned).", 0.01, 1 },
+  { "switch-reduction", KEY_BOOLEAN, UNIT_NONE, offsetof (NetworkSpec, switch_reduction), "false",
+    "The switches between nodes add (SHARP): auto may take switch-reduction." },
   { NULL }
 };

@@ -16,6 +16,7 @@ typedef struct
   double  node_bandwidth;    /* bytes/s of a ring inside the node per GPU; NAN: the machine's */
   double  oversubscription;  /* of the leaf uplinks, >= 1 */
   guint64 nodes_per_leaf;    /* fat tree */
+  gboolean switch_reduction;  /* the switches add (SHARP) */
   double  ecmp_share;        /* of the uplinks that hashing leaves usable */
 } NetworkSpec;
 extern const Key network_keys[];

@@ -18,6 +18,7 @@ const SystemParameterInfo system_parameters[N_SYSTEM] = {
   [SYSTEM_PHI] = { "phi", UNIT_NONE, "Weight of the pipeline fill." },
   [SYSTEM_Q] = { "q", UNIT_NONE, "Step of LL's latency." },
   [SYSTEM_GAM] = { "gam", UNIT_NONE, "B falls as (2/GPUs of the node) to this power." },
+  [SYSTEM_NU] = { "nu", UNIT_NONE, "How hops and bytes of Simple add in the node: 1 a sum, 2 overlap." },
   [SYSTEM_BV] = { "Bv", UNIT_RATE, "Bus bandwidth of an all-reduce in NVSwitch." },
   [SYSTEM_AV] = { "av", UNIT_TIME, "Its latency." },
   [SYSTEM_HL] = { "hL", UNIT_TIME, "One hop between nodes, LL." },
@@ -234,6 +235,8 @@ apply_node (const double v[N_SYSTEM], const RankGroup *group, Paths *paths)
   if (!isnan (v[SYSTEM_B]) && group->per_node > 1 && leg->capacity > 0)
     {
       leg->rate = fmin (v[SYSTEM_B] * pow (2 / (double) group->per_node, shared), leg->capacity);
+      if (group->n_nodes < 2)
+        put (v[SYSTEM_NU], &paths->norm);
       leg->n_bridges = 0;   /* what they cost is in the measured rate */
       put (v[SYSTEM_CL], &paths->local);
     }

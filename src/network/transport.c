@@ -60,8 +60,10 @@ static const Key transport_keys[] = {
   SHARE ("switch-share", switch_share, "1", "Of the rate, where the switches add."),
   SHARE ("pat-hop", pat_hop, "1", "Hop of PAT over Simple's."),
   SHARE ("pat-share", pat_share, "1", "Of the rate that PAT reaches."),
-  TIME ("p2p-launch", p2p.launch, "Before an all-to-all or send; without it launch-ll."),
-  TIME0 ("p2p-simple", p2p.simple, "The same, more for Simple."),
+  TIME ("p2p-launch", p2p.launch, "Before an all-to-all or send."),
+  { "p2p-launch-ratio", KEY_NUMBER, UNIT_NONE, AT (p2p.launch_ratio), "1", "Without it, over launch-ll.", 0, 100 },
+  TIME ("p2p-simple", p2p.simple, "The same, more for Simple."),
+  { "p2p-simple-ratio", KEY_NUMBER, UNIT_NONE, AT (p2p.simple_ratio), "1", "Without it, over launch-simple less launch-ll.", 0, 100 },
   SHARE ("p2p-node-share", p2p.node_share, "1", "Of a ring's rate in the node that all-to-all reaches."),
   SHARE ("p2p-share", p2p.share, "1", "Of the NICs' typical rate that all-to-all reaches."),
   SHARE ("p2p-pair-share", p2p.pair_share, "1", "Of one NIC's typical rate that one pair reaches."),
@@ -199,8 +201,8 @@ transport_fill (const Transport *t, const Transport *between, Generation generat
   out->switch_share = t->switch_share;
   out->pat_hop = t->pat_hop;
   out->pat_share = t->pat_share;
-  out->p2p_launch = given (t->p2p.launch, out->launch[PROTOCOL_LL]);
-  out->p2p_simple = t->p2p.simple;
+  out->p2p_launch = given (t->p2p.launch, t->p2p.launch_ratio * out->launch[PROTOCOL_LL]);
+  out->p2p_simple = given (t->p2p.simple, t->p2p.simple_ratio * fmax (0, out->launch[PROTOCOL_SIMPLE] - out->launch[PROTOCOL_LL]));
   out->p2p_share = t->p2p.share;
   out->p2p_pair_share = t->p2p.pair_share;
   out->p2p_ll = t->p2p.ll;

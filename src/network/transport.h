@@ -16,8 +16,8 @@ Generation generation_find (const char *name);   /* a GPU part's "Ampere"; NULL 
 /* Point to point: all-to-all, send/recv. */
 typedef struct
 {
-  double launch;                /* s [tP] */
-  double simple;                /* s more for Simple [dP] */
+  double launch, launch_ratio;  /* s [tP]; NAN: the ratio of launch[LL] */
+  double simple, simple_ratio;  /* s more for Simple [dP]; NAN: the ratio of what a ring takes more */
   double node_share;            /* of a ring's rate in the node [fP] */
   double share;                 /* of the NICs' typical rate, many peers */
   double pair_share;            /* of one NIC's typical rate, one peer */
@@ -44,7 +44,7 @@ typedef struct
   double   nvls_share[N_GENERATIONS];   /* bus bandwidth over the link's nominal rate [Bv]; NAN: none */
   double   switch_share;        /* of the rate, where switches add */
   double   pat_hop, pat_share;  /* of Simple's hop, of the rate */
-  PointToPoint p2p;             /* launch NAN: as launch-ll */
+  PointToPoint p2p;
   double   host_reduce;         /* bytes of message/s of an all-reduce in host memory; NAN: no limit of its own */
   double   spread;              /* factor: nine of ten measured times lie within it either way */
   double   ring_share[4];       /* of the slot's nominal rate for 2, 4, 8, 16 GPUs; NAN: the machine's figures */

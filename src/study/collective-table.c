@@ -31,7 +31,8 @@ fill_row (CollectiveRow *row, CollectiveCall *call, const Cluster *cluster, GErr
   row->wire = row->algbw * wire_bytes (&flow, &group);
   row->algorithm = flow.algorithm != NULL ? flow.algorithm->name : "none";
   row->protocol = protocol_names[flow.protocol];
-  row->time_lo = row->time_hi = NAN;
+  row->time_lo = flow.spread > 1 ? row->time / flow.spread : NAN;
+  row->time_hi = flow.spread > 1 ? row->time * flow.spread : NAN;
   return TRUE;
 }
 
@@ -78,6 +79,67 @@ study_collective (const char *op, const Cluster *cluster, const char *algorithm,
         return NULL;
     }
   return g_steal_pointer (&table);
+}
+
+/* Why an algorithm's bus bandwidth is not its wire's: busbw counts the bytes of a ring. */
+static const struct { const char *algorithm, *why; } reasons[] = {
+  { "tree", "between two nodes a tree sends each byte once each way, a ring 2(n-1)/n times" },
+  { "nvls", "NVSwitch adds, so a GPU sends (n+1)/n of the bytes each way, in a ring 2(n-1)/n" },
+  { "nvls-tree", "NVSwitch adds inside the nodes and, between two, a tree sends each byte once each way, a ring 2(n-1)/n times" },
+  { "switch-reduction", "the switches add, so each byte passes a NIC once each way, in a ring 2(n-1)/n times" },
+  { "reduction-server", "the servers add, so each byte passes a NIC once each way, in a ring 2(n-1)/n times" },
+};
+
+/* Bytes/s one way of a node's NICs, or in one node of a GPU's link. */
+static double
+line_rate (const CollectiveTable *table, const Cluster *cluster, const char **what)
+{
+  const Network *network = cluster_network (cluster);
+
+  *what = table->nodes > 1 ? "the NICs of a node carry" : "the link of a GPU carries";
+  for (Id i = 1; i <= network_n_links (network); i++)
+    {
+      const LinkClass *link = network_link (network, i);
+
+      if (table->nodes > 1 && g_str_equal (link->name, "nic-out"))
+        return link->capacity * (double) link->multiplicity / (double) table->nodes;
+      if (table->nodes < 2 && (g_str_equal (link->name, "nvlink") || g_str_equal (link->name, "pcie")))
+        return link->capacity;
+    }
+  return NAN;
+}
+
+static const CollectiveRow *
+best_of (const CollectiveTable *table, const char *algorithm)
+{
+  const CollectiveRow *best = NULL;
+
+  for (guint i = 0; i < table->n; i++)
+    if (g_str_equal (table->rows[i].algorithm, algorithm) && (best == NULL || table->rows[i].busbw > best->busbw))
+      best = &table->rows[i];
+  return best;
+}
+
+char *
+study_collective_explain (const CollectiveTable *table, const Cluster *cluster)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  const char *what;
+  const double line = line_rate (table, cluster, &what);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (reasons); i++)
+    {
+      const CollectiveRow *best = best_of (table, reasons[i].algorithm);
+
+      if (best == NULL || !(best->busbw > best->wire))
+        continue;
+      g_string_append_printf (text, "%s%s: busbw counts the bytes of a ring, but %s; so it may show more than the wire carries: "
+                              "%.4g GB/s of busbw is %.4g GB/s on the wire", text->len > 0 ? ". " : "", reasons[i].algorithm,
+                              reasons[i].why, best->busbw / 1e9, best->wire / 1e9);
+      if (isfinite (line))
+        g_string_append_printf (text, ", and %s %.4g GB/s", what, line / 1e9);
+    }
+  return text->len > 0 ? g_strdup_printf ("%s.", text->str) : NULL;
 }
 
 void

@@ -79,5 +79,7 @@ typedef struct
 /* `sizes` in bytes. */
 CollectiveTable *study_collective (const char *op, const Cluster *cluster, const char *algorithm, const char *protocol,
                                    const double *sizes, guint n_sizes, GError **error);
+/* Why some bus bandwidth may pass what a link carries, with the numbers; NULL where none may.  Caller frees. */
+char            *study_collective_explain (const CollectiveTable *table, const Cluster *cluster);
 void             collective_table_free (CollectiveTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CollectiveTable, collective_table_free)
