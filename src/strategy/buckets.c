@@ -79,10 +79,9 @@ in_order (const Workload *workload)
   return gradients;
 }
 
-/* One fused group from `next` on, of gradients ready at `now`, by a loop that was
- * free since `idle`. */
+/* One fused group from `next` on, of gradients ready at `now`. */
 static guint
-fuse (const GArray *gradients, guint next, double now, double idle, const double *ready, double limit, Bucket *out)
+fuse (const GArray *gradients, guint next, double now, const double *ready, double limit, Bucket *out)
 {
   *out = (Bucket) { .first = g_array_index (gradients, Gradient, next).layer };
   for (; next < gradients->len; next++)
@@ -96,7 +95,6 @@ fuse (const GArray *gradients, guint next, double now, double idle, const double
       out->last = gradient->layer;
       out->n_tensors++;
     }
-  out->delay = now - MAX (ready[out->last], idle);
   return next;
 }
 
@@ -112,13 +110,17 @@ buckets_by_cycle (const Workload *workload, double element, double cap, double c
     {
       const double earliest = MAX (idle, ready[g_array_index (gradients, Gradient, next).layer]);
       const double now = cycle > 0 ? ceil (earliest / cycle) * cycle : earliest;
+      gboolean first = TRUE;
       double end = now;
 
       while (next < gradients->len && ready[g_array_index (gradients, Gradient, next).layer] <= now)
         {
           Bucket bucket;
 
-          next = fuse (gradients, next, now, idle, ready, cap / element, &bucket);
+          next = fuse (gradients, next, now, ready, cap / element, &bucket);
+          if (first)
+            bucket.delay = now - MAX (ready[bucket.last], idle);
+          first = FALSE;
           g_array_append_val (buckets, bucket);
           end += busy != NULL ? busy (user, bucket.elements * element) : 0;
         }

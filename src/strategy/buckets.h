@@ -9,7 +9,7 @@ typedef struct
   double largest;       /* elements of its largest tensor */
   guint  first, last;   /* layers whose backward pass makes its first and its last gradient ready */
   guint  n_tensors;
-  double delay;         /* s that it waits, gradients ready and the framework idle, for the next cycle */
+  double delay;         /* s that it waits, gradients ready and the framework idle, for the next cycle; 0 behind the first of a cycle */
 } Bucket;
 
 /* As PyTorch's reducer builds them after the first iteration

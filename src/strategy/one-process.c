@@ -22,13 +22,15 @@ sample_elements (const Workload *workload)
   return first->kind == LAYER_CONV || first->kind == LAYER_GEMM ? fmax (0, first->bytes_fp32 / 4 - first->out_elems) : 0;
 }
 
-/* Bytes that a GPU hands back: a loss where the last layer is one, else what the last layer makes. */
+/* Bytes that a GPU hands back: what the last product makes, in fp32; the loss is
+ * taken on GPU 0 (not priced). */
 static double
 output_bytes (const StepInput *in)
 {
-  const Layer *last = &in->workload->layers[in->workload->n_layers - 1];
-
-  return last->kind == LAYER_GEMM ? last->out_elems * 4 * (double) in->batch.per_gpu : 4;
+  for (guint i = in->workload->n_layers; i-- > 0;)
+    if (in->workload->layers[i].kind == LAYER_GEMM)
+      return in->workload->layers[i].out_elems * 4 * (double) in->batch.per_gpu;
+  return 4;
 }
 
 /* Modules are made anew for each GPU: an operator a layer, assumed. */
