@@ -24,7 +24,7 @@ typedef struct
   gboolean quiet, help, full_help;
   char   **sets;                /* NULL-terminated; never NULL */
   /* of single commands */
-  gboolean timeline, require_fit, verbose, unfold, allow_unequal_batch;
+  gboolean timeline, require_fit, force, verbose, unfold, allow_unequal_batch;
   char    *nodes, *gpus, *mode, *plot, *jobs;
   gboolean catalogue, bags;
   char    *hold_out, *rows;
@@ -74,7 +74,7 @@ struct Command
   const char   *details;        /* paragraphs of --help */
   gboolean    (*run) (Call *call, GError **error);
 };
-extern const Command command_run, command_scale, command_sweep, command_compare, command_collective,
+extern const Command command_run, command_scale, command_sweep, command_new, command_compare, command_collective,
   command_check, command_show, command_list, command_plot, command_calibrate, command_validate;
 const Command *const *cli_commands (void);   /* NULL-terminated */
 

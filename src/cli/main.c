@@ -7,7 +7,7 @@
 
 static const Command *const commands[] = {
   &command_run, &command_scale, &command_sweep, &command_compare, &command_collective,
-  &command_calibrate, &command_validate, &command_check, &command_show, &command_list, &command_plot, NULL
+  &command_calibrate, &command_validate, &command_new, &command_check, &command_show, &command_list, &command_plot, NULL
 };
 
 const Command *const *

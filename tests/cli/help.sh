@@ -4,7 +4,7 @@ try -h
 try --help
 try --version | sed 's/^lockstep [0-9][0-9.]*$/lockstep VERSION/'
 try
-for command in run scale sweep compare collective check show list plot; do
+for command in run scale sweep compare collective new check show list plot; do
   try $command -h
 done
 try run --help
