@@ -46,7 +46,8 @@ predict_row (Validation *validation, guint source, const KernelTable *table, con
 
 /* Rows of a table from `parts`; with `held_out`, those alone. */
 static void
-predict_table (Validation *validation, guint source, const KernelTable *table, const GPtrArray *parts, gboolean held_out)
+predict_table (Validation *validation, guint source, const KernelTable *table, const GPtrArray *parts, gboolean held_out,
+               gboolean any_source)
 {
   g_autoptr (GHashTable) feeds = g_hash_table_new (NULL, NULL);
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
@@ -57,7 +58,8 @@ predict_table (Validation *validation, guint source, const KernelTable *table, c
     {
       const KernelGroup *group = table->groups->pdata[g];
 
-      kernel_choose (parts, group->gpu->name, group->family, group->dtype, group->form, held_out ? NULL : not_fed, &fed, &choices[g]);
+      kernel_choose (parts, group->gpu->name, group->family, group->dtype, any_source ? NULL : table->label, group->form,
+                     held_out ? NULL : not_fed, &fed, &choices[g]);
       g_ptr_array_add (texts, kernel_choice_text (&choices[g]));
     }
   for (guint i = 0; i < table->n_rows; i++)
@@ -83,7 +85,7 @@ hold_out (Validation *validation, guint source, KernelTable *table, GError **err
 
   if (!kernel_fit_all (&table, 1, not_held_out, TRUE, FALSE, parts, error))
     return FALSE;
-  predict_table (validation, source, table, parts, TRUE);
+  predict_table (validation, source, table, parts, TRUE, TRUE);
   return TRUE;
 }
 
@@ -128,7 +130,7 @@ kernel_validate (const char *const *paths, const KernelValidation *how, Validati
       g_ptr_array_add (keep, table);
       const guint source = validation_source (validation, table->name, table->csv);
       if (!how->hold_out_shapes)
-        predict_table (validation, source, table, parts, FALSE);
+        predict_table (validation, source, table, parts, FALSE, how->fit != NULL && how->fit[0] != NULL);
       else if (!hold_out (validation, source, table, error))
         return FALSE;
     }

@@ -8,10 +8,18 @@
 #define NORMAL_90 1.645
 /* No kernel repeats better than this. */
 #define FLOOR 0.001
-/* The fit of another precision or source of the same GPU: assumed. */
-#define OTHER_FIT 2.0
+/* A fit to this many rows stands for its GPU whatever the source; a smaller one
+ * only for its own source. */
+#define TRUSTED_ROWS 500u
+/* Rows at which a fit weighs half of one to very many. */
+#define HALF_WEIGHT_ROWS 300.0
+/* Distance, in ln of memory bandwidth, at which a GPU says half as much. */
+#define NEAR 0.5
 /* A few GPUs that agree still say little of another: assumed. */
-#define BETWEEN_LEAST 0.06
+#define BETWEEN_LEAST 0.10
+/* One library or way to measure against another on one GPU: 4 to 28 % in the
+ * median between AIConfigurator, Vidur, SimuMax and LLMCompass. */
+#define OTHER_SOURCE 0.12
 
 /* Kinds of kernels whose fits stand in for each other. */
 static const char *
@@ -33,6 +41,8 @@ kind_of (const char *family)
   return "element-wise";
 }
 
+#define KIN 4
+
 /* What is asked for, and how far a part is from it: 0 is nearest, -1 never. */
 typedef struct
 {
@@ -53,85 +63,112 @@ distance (const Wanted *wanted, const KernelPart *part)
     return -1;
   if (!class && !by_bytes && !halves)
     return -1;
-  return (family ? 0 : 4) + (dtype ? 0 : class ? 1 : 2);
+  return (family ? 0 : KIN) + (dtype ? 0 : class ? 1 : 2);
 }
 
-static gboolean
-better (int distance_a, const KernelPart *a, int distance_b, const KernelPart *b)
+/* fp16 and bf16 are alike; another kind of kernel, or fp8 from half, is not. */
+static int
+rough (int distance)
 {
-  return b == NULL || distance_a < distance_b || (distance_a == distance_b && a->rows > b->rows);
+  return distance - (distance % 4 == 1);
 }
 
 typedef gboolean (*May) (const KernelPart *part, gpointer user);
 
-static const KernelPart *
-nearest_of_gpu (const GPtrArray *parts, const Wanted *wanted, const char *gpu, May may, gpointer user, int *how_far)
+static void
+add_member (KernelChoice *out, const KernelPart *part, int far[KERNEL_MAX_MEMBERS], int how_far)
 {
-  const KernelPart *best = NULL;
-
-  *how_far = -1;
-  for (guint i = 0; i < parts->len; i++)
-    {
-      const KernelPart *part = parts->pdata[i];
-      const int far = g_str_equal (part->gpu, gpu) ? distance (wanted, part) : -1;
-
-      if (far >= 0 && better (far, part, *how_far, best) && (may == NULL || may (part, user)))
-        {
-          best = part;
-          *how_far = far;
-        }
-    }
-  return best;
+  if (out->n_members == KERNEL_MAX_MEMBERS)
+    return;
+  far[out->n_members] = rough (how_far);
+  out->members[out->n_members++] = part;
 }
 
-/* One fit of every other GPU, all of the nearest kind that any has. */
-static void
-choose_others (const GPtrArray *parts, const Wanted *wanted, May may, gpointer user, KernelChoice *out)
+/* Of another GPU one fit joins: the nearest, then the one with most rows. */
+static gboolean
+replaces (const KernelChoice *out, const KernelPart *part, int far[KERNEL_MAX_MEMBERS], int how_far)
 {
-  int far[KERNEL_MAX_MEMBERS], least = 100;
+  for (guint k = 0; k < out->n_members; k++)
+    if (g_str_equal (out->members[k]->gpu, part->gpu))
+      {
+        if (rough (how_far) < far[k] || (rough (how_far) == far[k] && part->rows > out->members[k]->rows))
+          {
+            ((KernelChoice *) out)->members[k] = part;
+            far[k] = rough (how_far);
+          }
+        return TRUE;
+      }
+  return FALSE;
+}
 
-  for (guint i = 0; i < parts->len; i++)
-    {
-      const KernelPart *part = parts->pdata[i], *nearest;
-      gboolean seen = g_str_equal (part->gpu, wanted->gpu);
-      int how_far;
-
-      for (guint k = 0; k < out->n_members; k++)
-        seen |= g_str_equal (out->members[k]->gpu, part->gpu);
-      if (seen || out->n_members == KERNEL_MAX_MEMBERS)
-        continue;
-      nearest = nearest_of_gpu (parts, wanted, part->gpu, may, user, &how_far);
-      if (nearest == NULL)
-        continue;
-      far[out->n_members] = how_far / 4 * 4 + (how_far % 4 == 2 ? 2 : 0);   /* fp16 and bf16 count alike */
-      least = MIN (least, far[out->n_members]);
-      out->members[out->n_members++] = nearest;
-    }
+/* Those of the nearest kind that any has. */
+static void
+keep_nearest (KernelChoice *out, const int far[KERNEL_MAX_MEMBERS])
+{
+  int least = G_MAXINT;
   guint kept = 0;
+
+  for (guint i = 0; i < out->n_members; i++)
+    least = MIN (least, far[i]);
   for (guint i = 0; i < out->n_members; i++)
     if (far[i] == least)
       out->members[kept++] = out->members[i];
   out->n_members = kept;
 }
 
+/* The fit of this very kind of kernel on this GPU. */
+static const KernelPart *
+find_same (const GPtrArray *parts, const Wanted *wanted, const char *label, May may, gpointer user)
+{
+  const KernelPart *best = NULL;
+
+  for (guint i = 0; i < parts->len; i++)
+    {
+      const KernelPart *part = parts->pdata[i];
+      const gboolean trusted = label == NULL || g_str_equal (part->label, label) || part->rows >= TRUSTED_ROWS;
+
+      if (g_str_equal (part->gpu, wanted->gpu) && distance (wanted, part) == 0 && trusted &&
+          (best == NULL || part->rows > best->rows) && (may == NULL || may (part, user)))
+        best = part;
+    }
+  return best;
+}
+
 void
-kernel_choose (const GPtrArray *parts, const char *gpu, const char *family, const char *dtype, const KernelForm *form,
-               May may, gpointer user, KernelChoice *out)
+kernel_choose (const GPtrArray *parts, const char *gpu, const char *family, const char *dtype, const char *label,
+               const KernelForm *form, May may, gpointer user, KernelChoice *out)
 {
   const KernelPrecision *precision = kernel_precision (dtype);
   const Wanted wanted = { gpu, family, dtype, kind_of (family), precision != NULL ? precision->class : dtype, form };
-  int how_far;
+  const KernelPart *same = find_same (parts, &wanted, label, may, user);
+  int far[KERNEL_MAX_MEMBERS];
 
   *out = (KernelChoice) { .level = KERNEL_LEVEL_ASSUMED, .form = form, .rescue = 1 };
-  out->members[0] = nearest_of_gpu (parts, &wanted, gpu, may, user, &how_far);
-  if (out->members[0] != NULL)
+  if (same != NULL)
     {
-      out->n_members = 1;
-      out->level = how_far == 0 ? KERNEL_LEVEL_SAME : KERNEL_LEVEL_GPU;
+      out->members[out->n_members++] = same;
+      out->other_source = label != NULL && !g_str_equal (same->label, label);
+      out->level = KERNEL_LEVEL_SAME;
       return;
     }
-  choose_others (parts, &wanted, may, user, out);
-  if (out->n_members > 0)
+  for (guint i = 0; i < parts->len; i++)
+    {
+      const KernelPart *part = parts->pdata[i];
+      const gboolean own = g_str_equal (part->gpu, gpu);
+      const int apart = distance (&wanted, part);
+      /* the GPU itself on kin says as much as others on the same: its clock and power */
+      const int how_far = own && apart >= KIN ? apart - KIN : apart;
+
+      if (apart < 0 || (may != NULL && !may (part, user)))
+        continue;
+      if ((own && apart < KIN) || !replaces (out, part, far, how_far))
+        add_member (out, part, far, how_far);
+    }
+  keep_nearest (out, far);
+  for (guint i = 0; i < out->n_members; i++)
+    if (g_str_equal (out->members[i]->gpu, gpu))
+      out->level = KERNEL_LEVEL_GPU;
+  if (out->n_members > 0 && out->level == KERNEL_LEVEL_ASSUMED)
     out->level = KERNEL_LEVEL_SPECS;
 }
 
@@ -142,12 +179,12 @@ kernel_choice_text (const KernelChoice *choice)
 
   if (choice->level == KERNEL_LEVEL_ASSUMED)
     return g_strdup ("specs only: assumed values");
-  if (choice->level != KERNEL_LEVEL_SPECS)
+  if (choice->level == KERNEL_LEVEL_SAME)
     return g_strdup_printf ("%s.%s.%s of %s", first->family, first->dtype, first->label, first->gpu);
-  GString *text = g_string_new ("specs only: mean of ");
+  GString *text = g_string_new (choice->level == KERNEL_LEVEL_GPU ? "same GPU and others: mean of " : "specs only: mean of ");
   for (guint i = 0; i < choice->n_members; i++)
-    g_string_append_printf (text, "%s%s.%s of %s", i ? ", " : "", choice->members[i]->family, choice->members[i]->dtype,
-                            choice->members[i]->gpu);
+    g_string_append_printf (text, "%s%s.%s.%s of %s", i ? ", " : "", choice->members[i]->family, choice->members[i]->dtype,
+                            choice->members[i]->label, choice->members[i]->gpu);
   return g_string_free (text, FALSE);
 }
 
@@ -185,7 +222,7 @@ spread_of (const KernelPart *part, double seconds)
   return part->n_spread > 0 ? part->spread[part->n_spread - 1] : part->q90;
 }
 
-/* One fit of this GPU: with interpolated residuals where its rows are at hand. */
+/* The fit of this kernel on this GPU: with interpolated residuals where its rows are at hand. */
 static double
 predict_one (const KernelChoice *choice, const KernelDevice *device, const KernelShape *shape, double *half_width)
 {
@@ -196,10 +233,9 @@ predict_one (const KernelChoice *choice, const KernelDevice *device, const Kerne
     seconds *= exp (kernel_residuals_at (part->residuals, part->form, shape, &spread));
   else
     spread = spread_of (part, seconds);
-  if (choice->level == KERNEL_LEVEL_GPU)
-    spread *= OTHER_FIT;
   if (half_width != NULL)
-    *half_width = NORMAL_90 * sqrt (variance (part, device, shape) + pow (fmax (spread / NORMAL_90, FLOOR), 2));
+    *half_width = NORMAL_90 * sqrt (variance (part, device, shape) + pow (fmax (spread / NORMAL_90, FLOOR), 2) +
+                                    (choice->other_source ? OTHER_SOURCE * OTHER_SOURCE : 0));
   return seconds;
 }
 
@@ -209,10 +245,9 @@ predict_one (const KernelChoice *choice, const KernelDevice *device, const Kerne
 static double
 weight_of (const KernelPart *part, const KernelDevice *device)
 {
-  static const double near = 0.3;
-  const double distance = log (part->bandwidth / device->bandwidth);
+  const double distance = log (part->bandwidth / device->bandwidth), rows = (double) part->rows;
 
-  return 1 / (distance * distance + near * near);
+  return rows / (rows + HALF_WEIGHT_ROWS) / (distance * distance + NEAR * NEAR);
 }
 
 /* Other GPUs' fits with this one's peak, bandwidth and multiprocessors: the
@@ -260,7 +295,7 @@ kernel_predict (const KernelChoice *choice, const KernelDevice *device, const Ke
   rescued.peak *= choice->rescue;
   if (choice->level == KERNEL_LEVEL_ASSUMED)
     return predict_assumed (choice, &rescued, shape, half_width);
-  if (choice->level == KERNEL_LEVEL_SPECS)
+  if (choice->level != KERNEL_LEVEL_SAME)
     return predict_mean (choice, &rescued, shape, half_width);
   return predict_one (choice, &rescued, shape, half_width);
 }

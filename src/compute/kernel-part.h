@@ -63,21 +63,22 @@ GPtrArray  *kernel_parts_load   (GError **error);
 typedef enum { KERNEL_LEVEL_SAME, KERNEL_LEVEL_GPU, KERNEL_LEVEL_SPECS, KERNEL_LEVEL_ASSUMED } KernelLevel;
 #define KERNEL_MAX_MEMBERS 12u
 
-/* What prices a kernel: one fit, or the mean of those of other GPUs, or the
- * numbers that were there before any measurement. */
+/* What prices a kernel: one fit, or the mean of those of other sources and GPUs
+ * (members of this GPU: KERNEL_LEVEL_GPU), or the numbers that were there before any measurement. */
 typedef struct
 {
   KernelLevel       level;
   const KernelForm *form;
   guint             n_members;
   const KernelPart *members[KERNEL_MAX_MEMBERS];   /* borrowed */
+  gboolean          other_source;   /* the fit is of another source than the one that is predicted */
   double            rescue;   /* divides emax and ecap's time: one measured rate of large products; 1: none */
 } KernelChoice;
 
-/* `may`: NULL, or which parts may be used.  Never fails: the last resort is
- * KERNEL_LEVEL_ASSUMED. */
-void  kernel_choose (const GPtrArray *parts, const char *gpu, const char *family, const char *dtype, const KernelForm *form,
-                     gboolean (*may) (const KernelPart *part, gpointer user), gpointer user, KernelChoice *out);
+/* `label`: of the source to predict, NULL: any.  `may`: NULL, or which parts may
+ * be used.  Never fails: the last resort is KERNEL_LEVEL_ASSUMED. */
+void  kernel_choose (const GPtrArray *parts, const char *gpu, const char *family, const char *dtype, const char *label,
+                     const KernelForm *form, gboolean (*may) (const KernelPart *part, gpointer user), gpointer user, KernelChoice *out);
 /* "gemm.fp16.vidur of A100-SXM-80GB", "mean of 3 GPUs: ...", "assumed".  Caller frees. */
 char *kernel_choice_text (const KernelChoice *choice);
 
