@@ -6,6 +6,8 @@
 
 /* Lines that never bind: the rates of the legs are the measured ones. */
 static const double no_limit = 1e16;
+/* LL128 carries 120 of 128 bytes: no share of a line can be above. */
+static const double ll128_payload = 120.0 / 128;
 /* A GPU with NVLink whose ring stays below this share of it went over the host. */
 static const double off_nvlink = 0.15;
 
@@ -175,10 +177,14 @@ network_model_time (const NetworkModel *model, const Paths *base, const double v
   CollectiveCall call = { .op = row->op, .size = row->size, .protocol = PROTOCOL_AUTO };
   CollectiveFlow flow;
   Paths paths = *base;
+  double within[N_SYSTEM];
   g_autoptr (GError) error = NULL;
   g_autofree char *name = row->algorithm != NULL ? g_ascii_strdown (row->algorithm, -1) : NULL;
 
-  system_apply (values, &group, model->rails, &paths);
+  memcpy (within, values, sizeof within);
+  within[SYSTEM_FMN] = fmin (within[SYSTEM_FMN], ll128_payload);
+  within[SYSTEM_FM] = fmin (within[SYSTEM_FM], ll128_payload);
+  system_apply (within, &group, model->rails, &paths);
   settle_table (model, &group, &paths);
   if (name != NULL)
     collective_find (name, &call.algorithm, NULL);

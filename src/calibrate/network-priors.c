@@ -154,7 +154,10 @@ network_priors (const NetworkModel *model, const GPtrArray *rows, NetworkPriors 
     c[SYSTEM_T0] = seen.box_floor;
   c[SYSTEM_B] = seen.box_rate > 0 ? over_plateau * seen.box_rate : model->nominal * (model->nvlink ? of_nvlink : of_slot);
   if (generation_find (model->gpu->generation) == GENERATION_BLACKWELL)
-    c[SYSTEM_FL] = 0.35;
+    {
+      c[SYSTEM_FL] = 0.35;
+      out->sd[SYSTEM_GS] = 1;   /* NCCL's constants have it as before; its curves are far above */
+    }
   c[SYSTEM_CL] *= c[SYSTEM_B];
   c[SYSTEM_BV] = seen.nvls_rate > 0 ? 1.08 * seen.nvls_rate
                  : model->nominal * (isnan (model->in_node->nvls_share[generation_find (model->gpu->generation)])

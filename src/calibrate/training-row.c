@@ -55,6 +55,7 @@ training_row_free (TrainingRow *row)
   scenario_free (row->scenario);
   g_free (row->why);
   g_free (row->label);
+  g_free (row->tuned);
   g_free (row->group);
   g_free (row->layout);
   g_free (row->platform);
@@ -435,6 +436,7 @@ name_row (Reading *r)
 
   r->out->group = group_of (r);
   r->out->layout = g_strdup_printf ("%s%s", layout_kind (kind != NULL ? kind : ""), r->layout->str);
+  r->out->tuned = g_strdup (word (r, "tuned"));
   r->out->label = g_strdup (word (r, "label"));
   if (r->out->label == NULL)
     {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/kernel-calibrate.h"
+#include "calibrate/step-calibrate.h"
 #include "cli/cli.h"
 #include "base/names.h"
 
@@ -28,8 +29,15 @@ fit_compute (const char *const *paths, Calibration *out, GError **error)
   return kernel_calibrate (paths, out->part, out->report, out->points, out->remarks, error);
 }
 
+static gboolean
+fit_step (const char *const *paths, Calibration *out, GError **error)
+{
+  return step_calibrate (paths, out->part, out->report, out->points, out->remarks, error);
+}
+
 static const CalibrateKind kinds[] = {
   { "compute", fit_compute },
+  { "step", fit_step },
 };
 
 static const CalibrateKind *
@@ -109,13 +117,15 @@ static const Option options[] = {
 const Command command_calibrate = {
   .name = "calibrate",
   .summary = "measured tables to the numbers of a part",
-  .arguments = "compute FILE... -o FILE.ini",
+  .arguments = "compute|step FILE... -o FILE",
   .min_args = 2, .max_args = G_MAXUINT,
   .options = options,
   .details =
     "compute: tables of kernels of one GPU (gpu,dtype,m,n,k,batch,time_us and the like) to\n"
     "models/kernel/GPU.ini.  Rows that contradict themselves or beat the GPU's peak are left out\n"
     "and said; a wrong unit or several GPUs are refused.\n"
+    "step: tables of measured training steps to models/efficiency.csv: one efficiency a class of\n"
+    "network, tuning, precision, GPU generation and source.\n"
     "\n"
     "Example:\n"
     "  lockstep calibrate compute gemm_H100-SXM_bf16_mine.csv -o models/kernel/h100-sxm.ini\n",
