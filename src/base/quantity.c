@@ -339,7 +339,7 @@ quantity_format (double value, Unit unit)
   if (isinf (value))
     return g_strdup (value > 0 ? "unlimited" : "-unlimited");
   if (unit == UNIT_SHARE)
-    return with_unit (round_3 (in_unit (value, &share_units[0])), "%.3g", "%");
+    return with_unit (round_3 (in_unit (value, &share_units[0])), size >= 9.995 && size < most ? "%.0f" : "%.3g", "%");
   if (unit == UNIT_MONEY_RATE)
     return with_unit (value, size < most ? "%.2f" : "%.3g", money_units[0].name);
   const double rounded = round_3 (size);
@@ -353,7 +353,8 @@ quantity_format (double value, Unit unit)
   return with_unit (number, "%.3g", u->name);
 }
 
-/* First in the fitting unit; in the SI unit the digits always do. */
+/* The fewest digits, of the fitting unit first: 1e+06 s, not 11.574074074074074 d.
+ * In the SI unit the digits always do. */
 char *
 quantity_format_exact (double value, Unit unit)
 {
@@ -364,12 +365,12 @@ quantity_format_exact (double value, Unit unit)
 
   if (!isfinite (value) || (quantity_parse (text, unit, &back, NULL) && same (back, value)))
     return text;
-  for (gsize i = 0; i < 2 * G_N_ELEMENTS (formats); i++)
+  for (gsize i = 0; i < G_N_ELEMENTS (units) * G_N_ELEMENTS (formats); i++)
     {
-      const UnitName *u = units[i / G_N_ELEMENTS (formats)];
+      const UnitName *u = units[i % G_N_ELEMENTS (units)];
 
       g_free (text);
-      text = with_unit (in_unit (value, u), formats[i % G_N_ELEMENTS (formats)], u->name);
+      text = with_unit (in_unit (value, u), formats[i / G_N_ELEMENTS (units)], u->name);
       if (quantity_parse (text, unit, &back, NULL) && same (back, value))
         break;
     }

@@ -15,13 +15,29 @@ typedef struct
 
 static const char *const summary_titles[] = { "name", "summary", NULL };
 
+/* An empty list would only hide that the folder is not there. */
+static char **
+list_parts (const char *kind, GError **error)
+{
+  g_auto (GStrv) names = part_list (kind);
+  g_autofree char *folder = names_quote (part_folder ());
+
+  if (names[0] != NULL)
+    return g_steal_pointer (&names);
+  g_set_error (error, KEYS_ERROR, KEYS_ERROR_READ, "the folder of parts %s has no %s; set LOCKSTEP_MODELS to the models/ of lockstep",
+               folder, kind);
+  return NULL;
+}
+
 static gboolean
 list_machines (Call *call, GError **error)
 {
   static const char *const titles[] = { "name", "gpus", "gpu", "link", "nics", "nic-bandwidth", "vcpus", "price", "price-date", "summary", NULL };
   g_autoptr (Rows) rows = rows_new (titles);
-  g_auto (GStrv) names = part_list ("machine");
+  g_auto (GStrv) names = list_parts ("machine", error);
 
+  if (names == NULL)
+    return FALSE;
   for (gsize i = 0; names[i] != NULL; i++)
     {
       g_autoptr (Machine) machine = machine_load (names[i], error);
@@ -65,8 +81,10 @@ list_gpus (Call *call, GError **error)
 {
   static const char *const titles[] = { "name", "generation", "memory", "memory-bandwidth", "peak", NULL };
   g_autoptr (Rows) rows = rows_new (titles);
-  g_auto (GStrv) names = part_list ("gpu");
+  g_auto (GStrv) names = list_parts ("gpu", error);
 
+  if (names == NULL)
+    return FALSE;
   for (gsize i = 0; names[i] != NULL; i++)
     {
       g_autoptr (Gpu) gpu = gpu_load (names[i], error);
@@ -87,8 +105,10 @@ static gboolean
 list_transports (Call *call, GError **error)
 {
   g_autoptr (Rows) rows = rows_new (summary_titles);
-  g_auto (GStrv) names = part_list ("transport");
+  g_auto (GStrv) names = list_parts ("transport", error);
 
+  if (names == NULL)
+    return FALSE;
   for (gsize i = 0; names[i] != NULL; i++)
     {
       g_autofree char *path = part_find ("transport", names[i], error);

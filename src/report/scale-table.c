@@ -124,14 +124,13 @@ append_line (GString *out, char *line)
 static void
 append_head (GString *out, const Scenario *scenario, const ScaleStudy *study, const Result *point, gboolean colour)
 {
-  g_autofree char *batch = study->strong
-    ? g_strdup_printf ("strong scaling (the global batch is fixed)")
-    : g_strdup_printf ("weak scaling (the batch per GPU is fixed)");
+  const char *batch = study->strong ? "strong scaling (fixed global batch)" : "weak scaling (fixed batch per GPU)";
   const char *title = scenario != NULL && scenario->title != NULL ? scenario->title : point->scenario;
-  g_autofree char *line = g_strdup_printf ("%s: %s, %s, %s on %s; %s", title, point->workload, point->precision,
-                                           point->strategy, point->machine, batch);
+  g_autofree char *line = g_strdup_printf ("%s, %s, %s on %s; %s", point->workload, point->precision, point->strategy,
+                                           point->machine, batch);
 
-  report_heading (out, line, colour);
+  report_heading (out, title, colour);
+  text_wrap (out, line, 2, WIDTH);
   g_string_append_c (out, '\n');
 }
 

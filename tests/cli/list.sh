@@ -16,3 +16,9 @@ grep -c -E '^(cluster.machine|training.global-batch|network.latency|sweep|measur
 awk 'NF < 3 && FNR > 2 && !/^exit/' machines.txt gpus.txt transports.txt workloads.txt strategies.txt algorithms.txt keys.txt
 try list keys scenario
 try list strategies --format json | tail -4
+# No empty list where there is no folder of parts.
+echo '$ without parts' >&2
+for what in machines gpus transports workloads; do
+  LOCKSTEP_MODELS=/nowhere lockstep list $what
+  echo "exit $?"
+done
