@@ -234,7 +234,7 @@ run_collective (Call *call, GError **error)
       name_option (error);
       return FALSE;
     }
-  if (table->note != NULL)
+  if (table->note != NULL && call->options.format != FORMAT_TABLE)   /* the table says it */
     call_remark (call, "%s", table->note);
   report_collective (call->out, (Format) call->options.format, table);
   return TRUE;

@@ -63,7 +63,7 @@ load_transport (const Cluster *c, const Transport **out, const char *name, int p
     return TRUE;
   return place == TRANSPORT_IN_NODE
            ? wrong (error, "network", key, "'%s' works between nodes, not inside one; give nvlink, pcie-p2p or pcie-host", name)
-           : wrong (error, "network", key, "'%s' works inside a node, not between nodes; give tcp, ib, grpc or plain", name);
+           : wrong (error, "network", key, "'%s' works inside a node, not between nodes; give tcp, ib, roce, grpc or plain", name);
 }
 
 static gboolean

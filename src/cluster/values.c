@@ -76,20 +76,27 @@ say_machine (const Cluster *c, const Sink *sink)
 static void
 say_transport (const Transport *t, const char *group, const Cluster *c, const Sink *sink)
 {
-  const gboolean between = g_str_equal (group, "transport");
+  const double latency = g_str_equal (group, "transport") ? c->spec.latency : NAN;
+  const Generation generation = generation_find (c->gpu->generation);
   const Origin name = { ORIGIN_DERIVED, t->summary };
 
   sink->value (sink->user, group, "name", t->name, &name);
-  say (sink, group, "launch-simple", t->launch[PROTOCOL_SIMPLE], UNIT_TIME, transport_origin (t, "launch-simple"));
-  say (sink, group, "hop-ll", between && !isnan (c->spec.latency) ? c->spec.latency : t->hop[PROTOCOL_LL], UNIT_TIME,
-       or_user (between ? c->spec.latency : NAN, transport_origin (t, "hop-ll")));
-  say (sink, group, "hop-ll128", between && !isnan (c->spec.latency) ? c->spec.latency : t->hop[PROTOCOL_LL128], UNIT_TIME,
-       or_user (between ? c->spec.latency : NAN, transport_origin (t, "hop-ll128")));
-  say (sink, group, "hop-simple", between && !isnan (c->spec.latency) ? c->spec.latency : t->hop[PROTOCOL_SIMPLE], UNIT_TIME,
-       or_user (between ? c->spec.latency : NAN, transport_origin (t, "hop-simple")));
+  for (int p = 0; p < N_PROTOCOLS; p++)
+    {
+      const Protocol protocol = (Protocol) p;
+      g_autofree char *launch = g_strconcat ("launch-", protocol_names[p], NULL), *hop = g_strconcat ("hop-", protocol_names[p], NULL);
+
+      say (sink, group, launch, transport_launch (t, generation, protocol), UNIT_TIME,
+           transport_origin_of (t, launch, generation));
+      say (sink, group, hop, isnan (latency) ? transport_hop (t, generation, protocol) : latency, UNIT_TIME,
+           or_user (latency, transport_origin_of (t, hop, generation)));
+    }
   say (sink, group, "share-ll", t->share[PROTOCOL_LL], UNIT_SHARE, transport_origin (t, "share-ll"));
   say (sink, group, "share-ll128", t->share[PROTOCOL_LL128], UNIT_SHARE, transport_origin (t, "share-ll128"));
   say (sink, group, "fill", t->fill, UNIT_NONE, transport_origin (t, "fill"));
+  if (g_str_equal (group, "transport"))
+    say (sink, group, "tree-share", t->tree_share, UNIT_SHARE, transport_origin (t, "tree-share"));
+  say (sink, group, "spread", t->spread, UNIT_NONE, transport_origin (t, "spread"));
 }
 
 static void

@@ -62,6 +62,7 @@ typedef struct
   double   norm;                /* how ring latency and bytes add: 1 sum, 2 overlap; 1.4 in a box */
   double   blend;               /* exponent of the harmonic mean of B and Bn; INFINITY: the smaller of them */
   double   tree_share;          /* of the rate that a tree reaches [fT] */
+  double   simple_from;         /* bytes of an all-reduce between nodes from which NCCL takes Simple, seen; 0: where it is cheaper */
   double   nvls_rate;           /* bytes/s, bus bandwidth of an all-reduce in NVSwitch [Bv]; 0: none here */
   double   nvls_latency;        /* s [av] */
   double   switch_share;        /* of the rate, where the switches between nodes add */

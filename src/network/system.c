@@ -53,6 +53,8 @@ static const Key system_keys[] = {
   { "rails", KEY_COUNT, UNIT_NONE, AT (rails), "1", "NICs of a node that Bn is the sum of.", 1, 1024 },
   { "choice", KEY_CHOICE, UNIT_NONE, AT (table), "table", "Who picks algorithm and protocol in a node: NCCL's table, or what is cheapest.",
     .choices = choice_names },
+  { "simple-from", KEY_STRING, UNIT_NONE, AT (onset_text), NULL,
+    "Size of an all-reduce between nodes from which NCCL takes Simple, a placement each: 2x8: 16 MiB, 8x8: 8 MiB." },
   { "files", KEY_STRING, UNIT_NONE, AT (files), NULL, "Measured tables it was fitted to, a comma list.", .required = TRUE },
   { "date", KEY_STRING, UNIT_NONE, AT (date), NULL, "When it was fitted." },
   { NULL }
@@ -145,6 +147,41 @@ read_covariance (const KeyFile *part, System *system, GError **error)
   return TRUE;
 }
 
+static gboolean
+read_onsets (const KeyFile *part, System *system, GError **error)
+{
+  g_auto (GStrv) items = system->onset_text != NULL ? g_strsplit (system->onset_text, ",", SYSTEM_MAX_ONSETS + 1) : NULL;
+
+  for (guint i = 0; items != NULL && items[i] != NULL; i++)
+    {
+      SystemOnset *onset = &system->onset[MIN (i, SYSTEM_MAX_ONSETS - 1)];
+      char *end = items[i];
+
+      onset->nodes = g_ascii_strtoull (g_strstrip (items[i]), &end, 10);
+      onset->per_node = *end == 'x' ? g_ascii_strtoull (end + 1, &end, 10) : 0;
+      if (i >= SYSTEM_MAX_ONSETS || onset->nodes < 2 || onset->per_node < 1 || *end != ':'
+          || !quantity_parse (g_strstrip (end + 1), UNIT_BYTES, &onset->size, NULL))
+        {
+          key_file_error (part, "system", "simple-from", error, "'%s' is wrong; give NODESxGPUS: SIZE, at most %u of them, like 2x8: 16 MiB",
+                          items[i], SYSTEM_MAX_ONSETS);
+          return FALSE;
+        }
+      system->n_onsets = i + 1;
+    }
+  return TRUE;
+}
+
+double
+system_onset (const SystemOnset *onsets, guint n, guint64 nodes)
+{
+  const SystemOnset *best = NULL;
+
+  for (guint i = 0; i < n; i++)
+    if (best == NULL || fabs (log ((double) onsets[i].nodes / (double) nodes)) < fabs (log ((double) best->nodes / (double) nodes)))
+      best = &onsets[i];
+  return best != NULL ? best->size : 0;
+}
+
 System *
 system_load (const char *name, GError **error)
 {
@@ -156,7 +193,7 @@ system_load (const char *name, GError **error)
   if (part == NULL || !key_file_check (part, system_groups, error) || !known_names (part, "parameters", error)
       || !known_names (part, "covariance", error) || !known_names (part, "parameters", error)
       || !key_file_read (part, &system_groups[0], system, error) || !key_file_read (part, &system_groups[3], &residuals, error)
-      || !read_values (part, system, error) || !read_covariance (part, system, error))
+      || !read_values (part, system, error) || !read_onsets (part, system, error) || !read_covariance (part, system, error))
     return NULL;
   system->rows = residuals.rows;
   system->median = residuals.median;

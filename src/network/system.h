@@ -17,6 +17,12 @@ typedef enum
   N_SYSTEM
 } SystemParameter;
 
+/* Where Simple begins on a placement, as measured. */
+#define SYSTEM_MAX_ONSETS 16u
+typedef struct { guint64 nodes, per_node; double size; } SystemOnset;
+/* Of the placement nearest in nodes; 0: none is known. */
+double  system_onset (const SystemOnset *onsets, guint n, guint64 nodes);
+
 typedef struct { const char *name; Unit unit; const char *help; } SystemParameterInfo;
 extern const SystemParameterInfo system_parameters[N_SYSTEM];
 
@@ -28,6 +34,9 @@ typedef struct
   gboolean table;                 /* NCCL's own table picks in a box; else the cheapest */
   double   value[N_SYSTEM];       /* NAN: not given */
   double   covariance[N_SYSTEM][N_SYSTEM];   /* of ln(parameter); 0: not given */
+  char    *onset_text;
+  SystemOnset onset[SYSTEM_MAX_ONSETS];
+  guint    n_onsets;
   double   median, q90;           /* of |ln(model/measured)| of the fitted rows */
   guint64  rows;
   KeyFile *part;

@@ -127,6 +127,15 @@ transport_origin (const Transport *transport, const char *key)
   return origin;
 }
 
+Origin
+transport_origin_of (const Transport *transport, const char *key, Generation generation)
+{
+  static const char *const suffixes[N_GENERATIONS] = { "", "-ampere", "-hopper", "-blackwell" };
+  g_autofree char *own = g_strconcat (key, suffixes[generation], NULL);
+
+  return transport_origin (transport, key_file_get (transport->part, "transport", own) != NULL ? own : key);
+}
+
 /* With n ranks an all-reduce moves w = 2(n-1)/n over the wire and l = 1/n through
  * the local slot of rate c B: 1/plateau = (1/B)(1 + l/(w c))(1 + fill). */
 double

@@ -62,6 +62,8 @@ void       transport_free   (Transport *transport);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Transport, transport_free)
 /* Where a value of the part comes from; text borrowed from the part. */
 Origin     transport_origin (const Transport *transport, const char *key);
+/* Of a launch or hop, "hop-ll": of the generation's own figure where there is one. */
+Origin     transport_origin_of (const Transport *transport, const char *key, Generation generation);
 /* The largest bytes/s a ring asymptotically reaches, from the bus bandwidth that
  * it keeps at large messages with n GPUs: the local slot and the fill taken off. */
 double     transport_asymptote (const Transport *transport, double plateau, double n);
