@@ -6,7 +6,7 @@
 
 #include "compute/efficiency.h"
 
-static const char *const models[] = { "roofline", "ideal", NULL };
+static const char *const models[] = { "roofline", "ideal", "detailed", NULL };
 
 /* The shape of the roofline was chosen once and the efficiencies of
  * models/efficiency.csv were fitted over it: change one and the other no longer
@@ -15,7 +15,7 @@ static const char *const models[] = { "roofline", "ideal", NULL };
 const Key compute_keys[] = {
   { .name = "model", .type = KEY_CHOICE, .offset = offsetof (ComputeSpec, model), .choices = models,
     .default_text = "roofline",
-    .help = "How a kernel's time is found; ideal: no kernel takes time, to see what else bounds the step." },
+    .help = "How a kernel's time is found; detailed: by its shape, from models/kernel; ideal: no kernel takes time." },
   { .name = "tuning", .type = KEY_STRING, .offset = offsetof (ComputeSpec, tuning), .default_text = "plain",
     .help = "How the software is tuned, a key of models/efficiency.csv: plain, fused, nhwc, xla or mlperf." },
   { .name = "efficiency", .type = KEY_QUANTITY, .unit = UNIT_SHARE, .offset = offsetof (ComputeSpec, efficiency),
@@ -36,6 +36,9 @@ const Key compute_keys[] = {
   { .name = "winograd", .type = KEY_QUANTITY, .unit = UNIT_SHARE, .offset = offsetof (ComputeSpec, winograd),
     .default_text = "0.45", .min = 0.1, .max = 1,
     .help = "Share of the direct FLOP that a 3x3 stride-1 ungrouped convolution runs in fp32." },
+  { .name = "large-gemm-rate", .type = KEY_QUANTITY, .unit = UNIT_FLOP_RATE,
+    .offset = offsetof (ComputeSpec, large_gemm_rate),
+    .help = "Rate of a matrix product of 8192 cubed, measured: detailed rescales its fits to it." },
   { .name = NULL },
 };
 
@@ -86,6 +89,12 @@ set_efficiency (ComputeModel *model, const ComputeSpec *spec, const char *worklo
       model->efficiency_origin = (Origin) { ORIGIN_USER, "[compute] efficiency" };
       return TRUE;
     }
+  if (model->detailed)   /* its kernels carry their own */
+    {
+      model->efficiency = model->efficiency_low = model->efficiency_high = 1;
+      model->efficiency_origin = (Origin) { ORIGIN_DERIVED, "models/kernel: each kernel has its own" };
+      return TRUE;
+    }
   if (!efficiency_find (workload_class, tuning, model->precision, model->gpu->generation, &found, error))
     return FALSE;
   model->efficiency = found.value;
@@ -99,7 +108,8 @@ gboolean
 compute_init (ComputeModel *model, const ComputeSpec *spec, const Gpu *gpu, Precision precision,
               const char *workload_class, GError **error)
 {
-  *model = (ComputeModel) { .gpu = gpu, .precision = precision, .ideal = spec->model == COMPUTE_IDEAL };
+  *model = (ComputeModel) { .gpu = gpu, .precision = precision, .ideal = spec->model == COMPUTE_IDEAL,
+                            .detailed = spec->model == COMPUTE_DETAILED };
   if (!gpu_require (gpu, precision, error))
     return FALSE;
   if (isnan (gpu->peak[PRECISION_FP32]))
@@ -112,6 +122,8 @@ compute_init (ComputeModel *model, const ComputeSpec *spec, const Gpu *gpu, Prec
   model->peak_tensor = gpu->peak[precision];
   model->peak_plain = gpu->peak[PRECISION_FP32];
   model->bandwidth = gpu->memory_bandwidth;
+  if (model->detailed && !detailed_init (&model->kernels, gpu, precision, spec->large_gemm_rate, error))
+    return FALSE;
   return set_shape (model, spec, error) && set_efficiency (model, spec, workload_class, error);
 }
 
@@ -119,6 +131,39 @@ static gboolean
 on_tensor_cores (KernelClass kind)
 {
   return kind == KERNEL_GEMM || kind == KERNEL_CONV || kind == KERNEL_ATTENTION;
+}
+
+/* By the kernel's own shape; NAN where the work does not say it (attention,
+ * pooling, embeddings): the roofline then. */
+static double
+seconds_of_shape (const ComputeModel *model, const KernelWork *work)
+{
+  const DetailedModel *kernels = &model->kernels;
+  const double element = precision_activation_bytes (model->precision);
+  KernelShape shape;
+
+  switch (work->kind)
+    {
+    case KERNEL_GEMM:
+    case KERNEL_CONV:
+      if (!(work->m > 0 && work->n > 0 && work->k > 0))
+        return NAN;
+      /* more FLOP than one product has: so many of them */
+      kernel_shape_gemm (&shape, work->m, work->n, work->k, fmax (round (work->flop / (2 * work->m * work->n * work->k)), 1), element, element);
+      shape.flop = work->flop;
+      shape.bytes = work->bytes;
+      shape.working_set = INFINITY;   /* a step comes back to it too late */
+      shape.winograd = work->winograd && model->precision == PRECISION_FP32;
+      return detailed_matrix (kernels, work->kind == KERNEL_CONV, &shape);
+    case KERNEL_ELEMENTWISE:
+      return detailed_stream (kernels, &kernels->element, work->bytes);
+    case KERNEL_NORM:
+      return detailed_stream (kernels, &kernels->norm, work->bytes);
+    case KERNEL_SOFTMAX:
+      return detailed_stream (kernels, &kernels->softmax, work->bytes);
+    default:
+      return NAN;
+    }
 }
 
 /* The p-norm roofline; form and shape fitted on GEMM tables of seven GPUs, the
@@ -133,6 +178,13 @@ compute_seconds (const ComputeModel *model, const KernelWork *work)
     return 0.0;
   if (work->kind == KERNEL_OPTIMIZER)
     return compute_copy_seconds (model, work->bytes);
+  if (model->detailed)
+    {
+      const double seconds = seconds_of_shape (model, work);
+
+      if (!isnan (seconds))
+        return seconds / model->efficiency;
+    }
   const double math = work->flop * (winograd ? model->winograd : 1.0) / (model->ec * peak);
   const double memory = work->bytes / (model->em * model->bandwidth);
   return (model->t0 + pow (pow (math, model->q) + pow (memory, model->q), 1 / model->q)) / model->efficiency;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
-#include "compute/gpu.h"
+#include "compute/detailed.h"
 
 typedef enum { KERNEL_GEMM, KERNEL_CONV, KERNEL_ATTENTION, KERNEL_ELEMENTWISE, KERNEL_NORM, KERNEL_SOFTMAX, KERNEL_POOL, KERNEL_EMBEDDING, KERNEL_OPTIMIZER, N_KERNEL_CLASSES } KernelClass;
 
 /* [compute] */
-enum { COMPUTE_ROOFLINE, COMPUTE_IDEAL };
+enum { COMPUTE_ROOFLINE, COMPUTE_IDEAL, COMPUTE_DETAILED };
 typedef struct
 {
   int     model;
@@ -16,6 +16,7 @@ typedef struct
   double  norm;          /* of the sum of compute and memory time */
   double  kernel_floor;  /* s of a kernel without work */
   double  winograd;      /* share of the direct FLOP that an fp32 3x3 convolution runs */
+  double  large_gemm_rate;   /* FLOP/s measured of large matrix products; NAN or 0: none */
 } ComputeSpec;
 extern const Key compute_keys[];
 
@@ -25,6 +26,8 @@ typedef struct
   const Gpu *gpu;
   Precision  precision;
   gboolean   ideal;
+  gboolean   detailed;                  /* kernels with a shape by `kernels` */
+  DetailedModel kernels;
   double     peak_tensor, peak_plain;   /* FLOP/s for gemm, conv, attention; for the rest */
   double     bandwidth;                 /* bytes/s of the memory */
   double     ec, em, q, t0;             /* as in compute_seconds */
@@ -39,6 +42,7 @@ typedef struct
   KernelClass kind;
   double      flop, bytes;     /* forward, whole batch, the bytes as the precision moves them */
   gboolean    winograd;        /* 3x3 stride-1 ungrouped convolution: fewer FLOP in fp32 */
+  double      m, n, k;         /* of the (implicit) matrix product, whole batch; 0 or NAN: not known.  Only `detailed` asks */
 } KernelWork;
 
 /* `workload_class`: "resnet", "vgg", "bert", ...: key of models/efficiency.csv.
@@ -48,7 +52,8 @@ typedef struct
 gboolean compute_init    (ComputeModel *model, const ComputeSpec *spec, const Gpu *gpu, Precision precision,
                           const char *workload_class, GError **error);
 /* s of one forward kernel: t0 + ((F/(ec P))^q + (B/(em W))^q)^(1/q), / efficiency.
- * (The optimizer and copies: bytes/(em W), no efficiency.) */
+ * (The optimizer and copies: bytes/(em W), no efficiency.)  Under `detailed` the
+ * kernel's own fit, where its shape is known. */
 double   compute_seconds (const ComputeModel *model, const KernelWork *work);
 double   compute_copy_seconds (const ComputeModel *model, double bytes);   /* bytes/(em W) */
 /* Bytes an element takes in activations.  (Gradients under a mixed precision
