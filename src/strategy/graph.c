@@ -8,17 +8,20 @@ const char *const cause_titles[] = {
   "compute", "host", "exposed communication", "pipeline bubble", "wait for other ranks", "input", "optimizer", "other", NULL
 };
 
+/* Tasks of a step of a usual network, so that its arrays do not grow. */
+static const guint usual_tasks = 1024;
+
 StepGraph *
 graph_new (void)
 {
   StepGraph *graph = g_new0 (StepGraph, 1);
 
   graph->arena = arena_new ();
-  graph->classes = g_array_new (FALSE, TRUE, sizeof (RankClass));
-  graph->queues = g_array_new (FALSE, TRUE, sizeof (GraphQueue));
-  graph->tasks = g_array_new (FALSE, TRUE, sizeof (GraphTask));
-  graph->edges = g_array_new (FALSE, TRUE, sizeof (GraphEdge));
-  graph->calls = g_array_new (FALSE, TRUE, sizeof (GraphCall));
+  graph->classes = g_array_new (FALSE, FALSE, sizeof (RankClass));
+  graph->queues = g_array_new (FALSE, FALSE, sizeof (GraphQueue));
+  graph->tasks = g_array_sized_new (FALSE, FALSE, sizeof (GraphTask), usual_tasks);
+  graph->edges = g_array_sized_new (FALSE, FALSE, sizeof (GraphEdge), usual_tasks);
+  graph->calls = g_array_new (FALSE, FALSE, sizeof (GraphCall));
   return graph;
 }
 
