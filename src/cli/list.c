@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 #include "cli/rows.h"
 #include "collective/collective.h"
+#include "network/transport.h"
+#include "report/text.h"
 #include "strategy/strategy.h"
 
 typedef struct
@@ -79,7 +81,7 @@ best_peak (const Gpu *gpu)
 static gboolean
 list_gpus (Call *call, GError **error)
 {
-  static const char *const titles[] = { "name", "generation", "memory", "memory-bandwidth", "peak", NULL };
+  static const char *const titles[] = { "name", "generation", "memory", "memory-bandwidth", "peak", "nvlink", "pcie", NULL };
   g_autoptr (Rows) rows = rows_new (titles);
   g_auto (GStrv) names = list_parts ("gpu", error);
 
@@ -96,28 +98,45 @@ list_gpus (Call *call, GError **error)
       rows_take (rows, quantity_format (gpu->memory, UNIT_BYTES));
       rows_take (rows, quantity_format (gpu->memory_bandwidth, UNIT_RATE));
       rows_take (rows, best_peak (gpu));
+      rows_take (rows, gpu->nvlink > 0 ? quantity_format (gpu->nvlink, UNIT_RATE) : NULL);
+      rows_take (rows, isfinite (gpu->pcie) ? quantity_format (gpu->pcie, UNIT_RATE) : NULL);
     }
   rows_print (rows, "gpus", call);
   return TRUE;
 }
 
+/* "56 %"; nothing where there is none. */
+static char *
+share (double value)
+{
+  return isfinite (value) ? g_strdup_printf ("%.0f %%", 100 * value) : NULL;
+}
+
 static gboolean
 list_transports (Call *call, GError **error)
 {
-  g_autoptr (Rows) rows = rows_new (summary_titles);
+  static const char *const titles[] = { "name", "place", "hop-ll", "hop-simple", "line-one-gpu", "line-several-gpus", "cap", "summary", NULL };
+  static const char *const places[] = { "node", "between", "both" };
+  g_autoptr (Rows) rows = rows_new (titles);
   g_auto (GStrv) names = list_parts ("transport", error);
 
   if (names == NULL)
     return FALSE;
   for (gsize i = 0; names[i] != NULL; i++)
     {
-      g_autofree char *path = part_find ("transport", names[i], error);
-      g_autoptr (KeyFile) part = path != NULL ? key_file_load (path, error) : NULL;
+      g_autoptr (Transport) t = transport_load (names[i], error);
+      const gboolean between = t != NULL && t->place != TRANSPORT_IN_NODE;
 
-      if (part == NULL)
+      if (t == NULL)
         return FALSE;
       rows_add (rows, names[i]);
-      rows_add (rows, key_file_get (part, "transport", "summary"));
+      rows_add (rows, places[t->place]);
+      rows_take (rows, quantity_format (t->hop[PROTOCOL_LL], UNIT_TIME));
+      rows_take (rows, quantity_format (t->hop[PROTOCOL_SIMPLE], UNIT_TIME));
+      rows_take (rows, between ? share (t->efficiency_one) : NULL);
+      rows_take (rows, between ? share (t->efficiency_several) : NULL);
+      rows_take (rows, isfinite (t->cap) ? quantity_format (t->cap, UNIT_RATE) : NULL);
+      rows_add (rows, t->summary);
     }
   rows_print (rows, "transports", call);
   return TRUE;
@@ -126,7 +145,7 @@ list_transports (Call *call, GError **error)
 static gboolean
 list_workloads (Call *call, GError **error)
 {
-  static const char *const titles[] = { "name", "family", "parameters", "sample", NULL };
+  static const char *const titles[] = { "name", "family", "parameters", "tensors", "forward-gflop", "sample", NULL };
   g_autoptr (Rows) rows = rows_new (titles);
   g_auto (GStrv) names = workload_list (error);
 
@@ -140,6 +159,8 @@ list_workloads (Call *call, GError **error)
       rows_add (rows, workload->name);
       rows_add (rows, workload->family);
       rows_take (rows, g_strdup_printf ("%.0f", workload->params));
+      rows_take (rows, g_strdup_printf ("%u", workload->n_tensors));
+      rows_take (rows, text_number (1e-9 * workload->flop));
       rows_add (rows, workload->sample);
     }
   rows_print (rows, "workloads", call);

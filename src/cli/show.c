@@ -14,11 +14,26 @@ add_row (Rows *rows, const char *group, const char *key, const char *value, cons
   rows_add (rows, origin);
 }
 
-/* A key that nobody gives stands as "-". */
+/* A default that is a number says something about the world: it is assumed. */
+static gboolean
+is_constant (const char *group_name, const char *key_name)
+{
+  const KeyGroup *group = scenario_group (group_name);
+  const Key *key = group != NULL ? key_find (group->keys, key_name) : NULL;
+
+  return key != NULL && (key->type == KEY_NUMBER || key->type == KEY_QUANTITY);
+}
+
+/* A key that nobody gives and that has no default stands as "-". */
 static void
 scenario_row (gpointer user, const char *group, const char *key, const char *text, const char *where)
 {
-  add_row (user, group, key, *text != '\0' ? text : "-", where);
+  if (!g_str_equal (where, "default"))
+    add_row (user, group, key, *text != '\0' ? text : "-", where);
+  else if (*text == '\0')
+    add_row (user, group, key, "-", "not given");
+  else
+    add_row (user, group, key, text, is_constant (group, key) ? "assumed: default" : "default");
 }
 
 static void
@@ -45,8 +60,10 @@ compute_rows (Rows *rows, const ComputeModel *model)
 {
   const Origin *gpu = &model->gpu->origin, *fit = &model->efficiency_origin;
 
-  quantity_row (rows, "peak-tensor", model->peak_tensor, UNIT_FLOP_RATE, gpu);
-  quantity_row (rows, "peak-plain", model->peak_plain, UNIT_FLOP_RATE, gpu);
+  quantity_row (rows, "peak-tensor", model->peak_tensor, UNIT_FLOP_RATE, &model->gpu->peak_origin[model->precision]);
+  quantity_row (rows, "peak-plain", model->peak_plain, UNIT_FLOP_RATE, &model->gpu->peak_origin[PRECISION_FP32]);
+  quantity_row (rows, "memory-bandwidth", model->bandwidth, UNIT_RATE, gpu);
+  quantity_row (rows, "memory", model->gpu->memory, UNIT_BYTES, gpu);
   quantity_row (rows, "efficiency", model->efficiency, UNIT_NONE, fit);
   quantity_row (rows, "efficiency-low", model->efficiency_low, UNIT_NONE, fit);
   quantity_row (rows, "efficiency-high", model->efficiency_high, UNIT_NONE, fit);
@@ -61,18 +78,21 @@ count_row (Rows *rows, const char *key, guint64 value)
 }
 
 static void
-workload_rows (Rows *rows, const Workload *workload)
+workload_rows (Rows *rows, const WorkloadSpec *spec, const Workload *workload)
 {
+  g_autofree char *origin = spec->file != NULL   ? g_strconcat ("user: ", spec->file, NULL)
+                            : spec->name != NULL ? g_strdup_printf ("derived: models/workload/%s.csv", workload->name)
+                                                 : g_strdup ("derived: from its shape in [workload]");
   const struct { const char *key; double value; } values[] = {
     { "parameters", workload->params }, { "forward-flop-per-sample", workload->flop }, { "layers", workload->n_layers },
   };
 
-  add_row (rows, "workload-table", "sample", workload->sample, workload->name);
+  add_row (rows, "workload-table", "sample", workload->sample, origin);
   for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
     {
       g_autofree char *text = g_strdup_printf ("%.0f", values[i].value);
 
-      add_row (rows, "workload-table", values[i].key, text, workload->name);
+      add_row (rows, "workload-table", values[i].key, text, origin);
     }
 }
 
@@ -93,7 +113,7 @@ run_show (Call *call, GError **error)
     }
   scenario_values (scenario, scenario_row, rows);
   cluster_values (point->cluster, resolved_row, rows);
-  workload_rows (rows, point->workload);
+  workload_rows (rows, &scenario->workload, point->workload);
   compute_rows (rows, &point->compute);
   count_row (rows, "per-gpu", point->input.batch.per_gpu);
   count_row (rows, "accumulation", point->input.batch.accumulation);

@@ -9,5 +9,8 @@ for group in scenario cluster network compute workload training strategy collect
   grep -q "^$group " show.txt || echo "no $group"
 done
 awk '/^(machine|transport|node-transport|compute-model) / && !/(measured|derived|assumed|user): /' show.txt
+# No value without an origin; defaults that are numbers are assumptions, a key that is not given says so.
+lockstep show good.ini --format csv | awk -F, '$NF == ""'
+grep -E '^(compute +norm|strategy +no-sync|network +latency|workload-table +parameters|compute-model +memory) ' show.txt | sed 's/  */ /g'
 try show good.ini --format csv | head -2
 try show good.ini --format json | head -8
