@@ -98,9 +98,9 @@ check_workload (Scenario *scenario, GError **error)
 {
   WorkloadSpec *workload = &scenario->workload;
 
-  if (workload->name == NULL && workload->file == NULL)
+  if (workload->name == NULL && workload->file == NULL && !shape_given (&workload->shape))
     return missing (scenario, "workload", "name",
-                    "no workload is given; give a name ('lockstep list workloads' shows them) or a file", error);
+                    "no workload is given; give a name ('lockstep list workloads' shows them), a file, or an architecture and its shape", error);
   if (workload->name == NULL || workload->file == NULL)
     return TRUE;
   if (scenario->workload_key == NEITHER)
