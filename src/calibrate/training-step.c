@@ -15,7 +15,7 @@ static const guint64 short_accumulation = 4, long_accumulation = 8;
 static const double solve_tolerance = 1e-5;
 static const guint  solve_iterations = 24;
 /* An efficiency this many times the first guess has no more effect to give. */
-static const double solve_reach = 256;
+static const double solve_reach = 64;
 
 static double
 run_once (Shelf *parts, const TrainingRow *row, double efficiency, guint64 accumulation, GError **error)

@@ -16,8 +16,8 @@ const Key compute_keys[] = {
   { .name = "model", .type = KEY_CHOICE, .offset = offsetof (ComputeSpec, model), .choices = models,
     .default_text = "roofline",
     .help = "How a kernel's time is found; detailed: by its shape, from models/kernel; ideal: no kernel takes time." },
-  { .name = "tuning", .type = KEY_STRING, .offset = offsetof (ComputeSpec, tuning), .default_text = "plain",
-    .help = "How the software is tuned, a key of models/efficiency.csv: plain, fused, nhwc, xla or mlperf." },
+  { .name = "tuning", .type = KEY_STRING, .offset = offsetof (ComputeSpec, tuning), .default_text = "auto",
+    .help = "How the software is tuned, a key of models/efficiency.csv: plain, graph, fused, nhwc, xla or mlperf; auto: graph with TensorFlow, else plain." },
   { .name = "efficiency", .type = KEY_QUANTITY, .unit = UNIT_SHARE, .offset = offsetof (ComputeSpec, efficiency),
     .min = 0.001, .max = 100,
     .help = "Divides every kernel's time; may exceed 1 (default: from models/efficiency.csv)." },
@@ -80,7 +80,7 @@ set_shape (ComputeModel *model, const ComputeSpec *spec, GError **error)
 static gboolean
 set_efficiency (ComputeModel *model, const ComputeSpec *spec, const char *workload_class, GError **error)
 {
-  const char *tuning = spec->tuning != NULL ? spec->tuning : "plain";
+  const char *tuning = spec->tuning != NULL && !g_str_equal (spec->tuning, "auto") ? spec->tuning : "plain";
   Efficiency found;
 
   if (spec->efficiency > 0)

@@ -9,7 +9,7 @@ enum { COMPUTE_ROOFLINE, COMPUTE_IDEAL, COMPUTE_DETAILED };
 typedef struct
 {
   int     model;
-  char   *tuning;        /* software tuning class: "plain", "fused", "nhwc", "xla", "mlperf"; NULL: plain */
+  char   *tuning;        /* software tuning class: "plain", "graph", "fused", "nhwc", "xla", "mlperf"; NULL, "auto": the strategy's */
   double  efficiency;    /* of a step; NAN or 0: the table's */
   /* The roofline's shape.  0: the key's default. */
   double  compute_efficiency, memory_efficiency;   /* shares of the peak rates */

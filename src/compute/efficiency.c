@@ -181,11 +181,34 @@ set_range (const Query *q, guint row, const GArray *values, Efficiency *out, GEr
   return TRUE;
 }
 
+/* In the order of their years.  NULL ends. */
+static const char *const generations[] = { "Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell", NULL };
+
+static int
+generation_rank (const char *name)
+{
+  for (int i = 0; generations[i] != NULL; i++)
+    {
+      if (g_str_equal (generations[i], name))
+        return i;
+    }
+  return -1;
+}
+
+/* Where no row is of the generation, the nearest one says most. */
+static guint
+generation_distance (const Query *q, guint row)
+{
+  const int wanted = generation_rank (q->generation), has = generation_rank (csv_text (q->table, row, q->column[GENERATION]));
+
+  return wanted < 0 || has < 0 ? 0 : (guint) ABS (wanted - has);
+}
+
 static gboolean
 try_rows (const Query *q, const Level *level, gboolean fitted, Efficiency *out, gboolean *found, GError **error)
 {
   g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
-  guint last = 0;
+  guint last = 0, nearest = G_MAXUINT;
 
   *found = FALSE;
   for (guint row = 0; row < csv_rows (q->table); row++)
@@ -202,6 +225,11 @@ try_rows (const Query *q, const Level *level, gboolean fitted, Efficiency *out, 
                        csv_name (q->table), csv_line (q->table, row));
           return FALSE;
         }
+      if (generation_distance (q, row) > nearest)
+        continue;
+      if (generation_distance (q, row) < nearest)
+        g_array_set_size (values, 0);
+      nearest = generation_distance (q, row);
       g_array_append_val (values, value);
       last = row;
     }

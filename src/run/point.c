@@ -62,6 +62,17 @@ find_compute (Shelf *parts, const ComputeSource *source, ComputeModel *out, GErr
   return model != NULL;
 }
 
+/* With the framework's own tuning where the scenario names none.  Borrowed. */
+static ComputeSpec
+tuned (const ComputeSpec *spec, const Strategy *strategy)
+{
+  ComputeSpec out = *spec;
+
+  if (spec->tuning == NULL || g_str_equal (spec->tuning, "auto"))
+    out.tuning = (char *) (strategy->tuning != NULL ? strategy->tuning : "plain");
+  return out;
+}
+
 static gboolean
 load_parts (Point *point, Shelf *parts, GError **error)
 {
@@ -81,7 +92,8 @@ load_parts (Point *point, Shelf *parts, GError **error)
   point->workload = find_workload (parts, &s->workload, error);
   if (point->workload == NULL)
     return FALSE;
-  const ComputeSource source = { &s->compute, cluster_gpu (point->cluster), (Precision) s->workload.precision,
+  const ComputeSpec compute = tuned (&s->compute, point->strategy);
+  const ComputeSource source = { &compute, cluster_gpu (point->cluster), (Precision) s->workload.precision,
                                  point->workload->family };
   return find_compute (parts, &source, &point->compute, error);
 }

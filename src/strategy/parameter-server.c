@@ -174,6 +174,7 @@ values (const StepInput *in, ClusterValue value, gpointer user)
 const Strategy strategy_parameter_server = {
   .name = "parameter-server",
   .summary = "TensorFlow 1, variables on servers (or the CPU of one box): push and pull of each variable over gRPC, synchronous",
+  .tuning = "graph",
   .build = build,
   .memory = memory,
   .values = values,

@@ -29,6 +29,7 @@ typedef struct
 {
   const char *name;              /* as written in scenario files: "ddp" */
   const char *summary;           /* one line, shown by `list strategies` */
+  const char *tuning;            /* of its framework's kernels, a key of models/efficiency.csv; NULL: plain */
   guint64     max_gpus;          /* 0: any number */
   guint64     max_nodes;         /* 0: any number */
   const char *instead;           /* what runs on more */

@@ -74,6 +74,7 @@ multi_worker_values (const StepInput *in, ClusterValue value, gpointer user)
 const Strategy strategy_mirrored = {
   .name = "mirrored",
   .summary = "TensorFlow MirroredStrategy: one process drives the GPUs of one node, one NCCL all-reduce after backward",
+  .tuning = "graph",
   .max_nodes = 1,
   .instead = "multi-worker-mirrored",
   .build = mirrored_build,
@@ -84,6 +85,7 @@ const Strategy strategy_mirrored = {
 const Strategy strategy_multi_worker_mirrored = {
   .name = "multi-worker-mirrored",
   .summary = "TensorFlow MultiWorkerMirroredStrategy: a process a node; communication auto is the gRPC ring",
+  .tuning = "graph",
   .build = multi_worker_build,
   .memory = mirrored_memory,
   .values = multi_worker_values,
@@ -134,6 +136,7 @@ replicated_values (const StepInput *in, ClusterValue value, gpointer user)
 const Strategy strategy_replicated = {
   .name = "replicated",
   .summary = "TensorFlow 1, tf_cnn_benchmarks replicated: one process a node, each tensor its own all-reduce, overlapped",
+  .tuning = "graph",
   .max_nodes = 1,
   .instead = "horovod",
   .build = replicated_build,
