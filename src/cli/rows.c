@@ -43,6 +43,23 @@ rows_add (Rows *rows, const char *text)
   rows_take (rows, g_strdup (text));
 }
 
+/* One long text must not push the columns behind it off the screen; CSV and JSON have it whole. */
+static const glong widest = 48;
+
+static void
+add_cell (TextTable *table, const char *text, gboolean last)
+{
+  g_autofree char *start = NULL;
+
+  if (last || g_utf8_strlen (text, -1) <= widest)
+    {
+      text_table_add (table, text);
+      return;
+    }
+  start = g_utf8_substring (text, 0, widest - 3);
+  text_table_take (table, g_strconcat (start, "...", NULL));
+}
+
 static void
 print_table (const Rows *rows, GString *out)
 {
@@ -51,7 +68,7 @@ print_table (const Rows *rows, GString *out)
   for (guint i = 0; i < rows->n_columns; i++)
     text_table_column (table, rows->titles[i], FALSE);
   for (guint i = 0; i < rows->cells->len; i++)
-    text_table_add (table, rows->cells->pdata[i]);
+    add_cell (table, rows->cells->pdata[i], i % rows->n_columns == rows->n_columns - 1);
   text_table_append (table, TABLE_PLAIN, 0, out);
 }
 

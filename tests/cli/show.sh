@@ -14,3 +14,6 @@ lockstep show good.ini --format csv | awk -F, '$NF == ""'
 grep -E '^(compute +norm|strategy +no-sync|network +latency|workload-table +parameters|compute-model +memory) ' show.txt | sed 's/  */ /g'
 try show good.ini --format csv | head -2
 try show good.ini --format json | head -8
+# A long text is cut in the table, so that the origins stay on the screen, and whole in CSV.
+lockstep show --set "scenario.question=Would $(seq -s ' and ' 40) nodes help?" good.ini | grep '^scenario *question'
+lockstep show --set "scenario.question=Would $(seq -s ' and ' 40) nodes help?" good.ini --format csv | grep -c 'and 40 nodes help'
