@@ -25,6 +25,7 @@ typedef struct
   guint              *placement;  /* of each row */
   double              held[N_SYSTEM];
   guint               at[N_SYSTEM], n;   /* of the free ones */
+  gboolean            informed[N_SYSTEM], searched;
 } Problem;
 
 static double
@@ -75,7 +76,7 @@ find_informed (Problem *problem, const NetworkPriors *priors, gboolean informed[
     {
       informed[i] = FALSE;
       problem->n = 0;
-      for (guint row = 0; row < problem->rows->len && !informed[i]; row++)
+      for (guint row = 0; row < problem->rows->len && !informed[i] && priors->sd[i] > 0; row++)
         for (int side = -1; side <= 1 && !informed[i]; side += 2)
           {
             const double before = time_of (NULL, row, problem);
@@ -88,15 +89,18 @@ find_informed (Problem *problem, const NetworkPriors *priors, gboolean informed[
 }
 
 static FitResult *
-solve (Problem *problem, const NetworkPriors *priors, gboolean informed[N_SYSTEM], GError **error)
+solve (Problem *problem, const NetworkPriors *priors, gboolean quick, gboolean informed[N_SYSTEM], GError **error)
 {
   FitParameter parameters[N_SYSTEM];
   g_autofree double *measured = g_new (double, problem->rows->len);
   FitProblem fit = { .parameters = parameters, .n_rows = problem->rows->len, .measured = measured, .scale = row_scale,
-                     .model = time_of, .user = problem };
+                     .model = time_of, .user = problem, .n_starts = quick ? 1 : 0, .max_iterations = quick ? 10 : 0 };
 
   memcpy (problem->held, priors->centre, sizeof problem->held);
-  find_informed (problem, priors, informed);
+  if (!quick || !problem->searched)
+    find_informed (problem, priors, problem->informed);
+  problem->searched = TRUE;
+  memcpy (informed, problem->informed, sizeof problem->informed);
   problem->n = 0;
   for (guint i = 0; i < N_SYSTEM; i++)
     if (informed[i])
@@ -197,7 +201,7 @@ fit_choices (NetworkFit *fit, const NetworkPriors *priors, Problem *problem, GEr
       gboolean informed[N_SYSTEM];
 
       fit->model.table = choice;
-      result = solve (problem, priors, informed, error);
+      result = solve (problem, priors, FALSE, informed, error);
       if (result == NULL)
         return FALSE;
       if (result->cost < least)
@@ -210,6 +214,128 @@ fit_choices (NetworkFit *fit, const NetworkPriors *priors, Problem *problem, GEr
     }
   fit->model.table = table;
   return TRUE;
+}
+
+/* A size of its own where NCCL takes Simple must make the rows this much likelier (ln). */
+static const double onset_worth = 3;
+
+static double
+onset_cost (NetworkFit *fit, const NetworkPriors *priors, Problem *problem)
+{
+  gboolean informed[N_SYSTEM];
+  g_autoptr (FitResult) result = NULL;
+
+  for (guint row = 0; row < problem->rows->len; row++)
+    {
+      const RankGroup group = network_row_group (g_ptr_array_index (problem->rows, row));
+
+      system_onset (fit->model.onset, fit->model.n_onsets, group.n_nodes, &problem->base[problem->placement[row]]);
+    }
+  result = solve (problem, priors, TRUE, informed, NULL);
+  return result != NULL ? result->cost : INFINITY;
+}
+
+/* Between nodes no rule is known by which NCCL leaves LL for Simple, and at the
+ * wrong size it costs a factor: each number of nodes tries the sizes that it has. */
+static void
+find_onset (NetworkFit *fit, const NetworkPriors *priors, Problem *problem, const NcclTestsRow *of, double *least)
+{
+  SystemOnset *onset = &fit->model.onset[fit->model.n_onsets], best = { 0 };
+
+  fit->model.n_onsets++;
+  for (guint i = 0; i < problem->rows->len; i++)
+    {
+      const NcclTestsRow *row = g_ptr_array_index (problem->rows, i);
+      double cost;
+
+      if (row->nodes != of->nodes || row->per_node != of->per_node || row->op_name != of->op_name
+          || row->size < 512 * 1024 || row->size > 64 << 20)
+        continue;
+      *onset = (SystemOnset) { of->nodes, of->per_node, row->size * (row->op == OP_ALL_REDUCE ? 1 : 2), FALSE };
+      cost = onset_cost (fit, priors, problem);
+      if (cost < *least - onset_worth)
+        {
+          *least = cost;
+          best = *onset;
+        }
+    }
+  *onset = best;
+  if (!(best.size > 0))
+    fit->model.n_onsets--;
+}
+
+static void
+find_onsets (NetworkFit *fit, const NetworkPriors *priors, Problem *problem)
+{
+  double least = onset_cost (fit, priors, problem);
+
+  for (guint i = 0; i < problem->rows->len && fit->model.n_onsets < SYSTEM_MAX_ONSETS; i++)
+    {
+      const NcclTestsRow *row = g_ptr_array_index (problem->rows, i);
+      gboolean known = row->nodes < 2 || row->op == OP_ALL_TO_ALL || row->op == OP_SEND_RECV || row->algorithm != NULL;
+
+      for (guint j = 0; j < i && !known; j++)
+        known = ((NcclTestsRow *) g_ptr_array_index (problem->rows, j))->nodes == row->nodes;
+      if (!known)
+        find_onset (fit, priors, problem, row, &least);
+    }
+  onset_cost (fit, priors, problem);
+}
+
+static void
+mark_ring (NetworkModel *model, const NcclTestsRow *row)
+{
+  for (guint i = 0; i < model->n_onsets; i++)
+    if (model->onset[i].nodes == row->nodes)
+      {
+        model->onset[i].ring = TRUE;
+        return;
+      }
+  if (model->n_onsets < SYSTEM_MAX_ONSETS)
+    model->onset[model->n_onsets++] = (SystemOnset) { row->nodes, row->per_node, 0, TRUE };
+}
+
+/* Where the rows are as likely with rings for all of Simple, the least cost would
+ * only make trees so dear that they never win: keep to rings there, and let other
+ * numbers of nodes have trees as they are elsewhere. */
+static void
+settle_rings (NetworkFit *fit, const NetworkPriors *priors, Problem *problem)
+{
+  const double before = onset_cost (fit, priors, problem);
+  const NetworkModel kept = fit->model;
+
+  for (guint i = 0; i < problem->rows->len; i++)
+    {
+      const NcclTestsRow *row = g_ptr_array_index (problem->rows, i);
+
+      if (row->nodes > 1 && row->op == OP_ALL_REDUCE && row->algorithm == NULL)
+        mark_ring (&fit->model, row);
+    }
+  problem->searched = FALSE;
+  if (onset_cost (fit, priors, problem) <= before)
+    return;
+  memcpy (fit->model.onset, kept.onset, sizeof kept.onset);
+  fit->model.n_onsets = kept.n_onsets;
+  problem->searched = FALSE;
+  onset_cost (fit, priors, problem);
+}
+
+static gboolean
+several_counts (const GPtrArray *rows)
+{
+  guint64 one = 0;
+
+  for (guint i = 0; i < rows->len; i++)
+    {
+      const NcclTestsRow *row = g_ptr_array_index (rows, i);
+
+      if (row->nodes < 2)
+        continue;
+      if (one > 0 && row->nodes != one)
+        return TRUE;
+      one = row->nodes;
+    }
+  return FALSE;
 }
 
 NetworkFit *
@@ -227,6 +353,12 @@ network_fit_new (Shelf *shelf, const NcclTestsSystem *names, const GPtrArray *ro
   find_extent (fit, rows);
   network_priors (&fit->model, rows, &priors);
   find_placements (&problem);
+  if (fit->nodes > 1)
+    {
+      find_onsets (fit, &priors, &problem);
+      if (several_counts (rows))
+        settle_rings (fit, &priors, &problem);
+    }
   fine = fit_choices (fit, &priors, &problem, error);
   g_free (problem.base);
   g_free (problem.placement);
@@ -267,6 +399,28 @@ residual_at (const NetworkFit *fit, const NcclTestsRow *row)
   return below->residual + (above->residual - below->residual) * log (row->size / below->row->size) / log (above->row->size / below->row->size);
 }
 
+/* On more nodes than were fitted nobody knows which protocol NCCL takes: times with
+ * Simple left out, and with Simple alone. */
+static void
+other_protocols (const NetworkFit *fit, const Paths *base, const NcclTestsRow *row, double *least, double *most)
+{
+  static const double never = 1e18, always = 1e-3;
+  Paths paths = *base;
+
+  for (int simple = 0; simple < 2; simple++)
+    {
+      double time;
+
+      paths.simple_from = simple ? always : never;
+      time = network_model_time (&fit->model, &paths, fit->values, row, NULL);
+      if (time > 0)
+        {
+          *least = fmin (*least, time);
+          *most = fmax (*most, time);
+        }
+    }
+}
+
 NetworkPrediction
 network_fit_predict (const NetworkFit *fit, const NcclTestsRow *row, gboolean residuals)
 {
@@ -276,7 +430,7 @@ network_fit_predict (const NetworkFit *fit, const NcclTestsRow *row, gboolean re
   const Widening *wide = out.beyond ? &outside : &within;
   const double spread = fmax (wide->factor * fit->q90 / normal_90, wide->least);
   Problem problem = { .model = &fit->model, .rows = rows, .n = N_SYSTEM };
-  double variance, half;
+  double half, least, most;
   guint placement = 0;
   Paths base;
 
@@ -286,10 +440,13 @@ network_fit_predict (const NetworkFit *fit, const NcclTestsRow *row, gboolean re
   problem.placement = &placement;
   for (guint i = 0; i < N_SYSTEM; i++)
     problem.at[i] = i;
-  variance = fit_variance (fit->values, &fit->covariance[0][0], N_SYSTEM, time_of, 0, &problem);
+  half = normal_90 * sqrt (fit_variance (fit->values, &fit->covariance[0][0], N_SYSTEM, time_of, 0, &problem) + spread * spread);
   out.time = network_model_time (&fit->model, &base, fit->values, row, &out.choice) * exp (residuals ? residual_share * residual_at (fit, row) : 0);
-  half = normal_90 * sqrt (variance + spread * spread);
-  out.lo = out.time * exp (-half);
-  out.hi = out.time * exp (half);
+  least = most = out.time;
+  if (group.n_nodes > MAX (fit->nodes, 1) && row->algorithm == NULL)
+    other_protocols (fit, &base, row, &least, &most);
+  out.lo = fmin (least, out.time * exp (-half));
+  out.hi = fmax (most, out.time * exp (half));
+  out.doubt = most / least;
   return out;
 }

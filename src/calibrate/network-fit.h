@@ -25,7 +25,8 @@ NetworkFit *network_fit_new  (Shelf *shelf, const NcclTestsSystem *names, const 
 void        network_fit_free (NetworkFit *fit);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NetworkFit, network_fit_free)
 
-typedef struct { double time, lo, hi; CollectiveFlow choice; gboolean beyond; } NetworkPrediction;   /* s; 90 % interval */
+typedef struct { double time, lo, hi; CollectiveFlow choice; gboolean beyond; double doubt; } NetworkPrediction;
+/* s; 90 % interval; doubt: between the protocols that NCCL may take there, a factor; 1: none. */
 /* `residuals`: with 0.7 of the residuals of the fitted sizes of the same operation and placement. */
 NetworkPrediction network_fit_predict (const NetworkFit *fit, const NcclTestsRow *row, gboolean residuals);
 

@@ -144,6 +144,7 @@ network_model_paths (const NetworkModel *model, const RankGroup *group, Paths *o
     out->between.hop[p] = model->between->hop[p];
   transport_fill (t, model->between, generation, out);
   out->local = INFINITY;
+  system_onset (model->onset, model->n_onsets, group->n_nodes, out);
   out->ll128 = model->between->ll128 && (group->per_node < 2 || model->in_node->ll128);
   if (group->n_nodes < 2)
     out->ll128 = model->in_node->ll128;
@@ -183,7 +184,6 @@ network_model_time (const NetworkModel *model, const Paths *base, const double v
 
   memcpy (within, values, sizeof within);
   within[SYSTEM_FMN] = fmin (within[SYSTEM_FMN], ll128_payload);
-  within[SYSTEM_FM] = fmin (within[SYSTEM_FM], ll128_payload);
   system_apply (within, &group, model->rails, &paths);
   settle_table (model, &group, &paths);
   if (name != NULL)

@@ -20,6 +20,8 @@ typedef struct
   gboolean         nvlink, nvswitch;
   gboolean         table;         /* NCCL's own table picks in a box */
   guint            rails;         /* NICs of a node */
+  SystemOnset      onset[SYSTEM_MAX_ONSETS];
+  guint            n_onsets;
 } NetworkModel;
 
 /* What a table calls the links -> transport parts; `plateau` (bytes/s of the largest bus bandwidth seen in one

@@ -29,6 +29,7 @@ static const Row rows_of[N_SYSTEM] = {
   [SYSTEM_HS] = { 30, 30, 1, 1 },             /* and 1.4 hL */
   [SYSTEM_BN] = { 0, 0, 0.25, 0.25 },
   [SYSTEM_FT] = { 0.85, 0.85, 0.2, 0.2 },
+  [SYSTEM_FTL] = { 0.85, 0.85, 0.2, 0.2 },
   [SYSTEM_FLN] = { 0.2, 0.2, 0.6, 0.6 },
   [SYSTEM_FMN] = { 0.7, 0.7, 0.35, 0.35 },
   [SYSTEM_TP] = { 0, 0, 0.4, 0.4 },
@@ -162,6 +163,12 @@ network_priors (const NetworkModel *model, const GPtrArray *rows, NetworkPriors 
   c[SYSTEM_BV] = seen.nvls_rate > 0 ? 1.08 * seen.nvls_rate
                  : model->nominal * (isnan (model->in_node->nvls_share[generation_find (model->gpu->generation)])
                                        ? 1 : model->in_node->nvls_share[generation_find (model->gpu->generation)]);
+  /* fabrics whose transport has no fill overlap hops and bytes wholly */
+  if (!(model->between->fill > 0) && !isfinite (seen.box_floor) && seen.hop < INFINITY)
+    {
+      c[SYSTEM_PHI] = 0;
+      out->sd[SYSTEM_PHI] = 0;
+    }
   if (isfinite (seen.hop))
     c[SYSTEM_HL] = CLAMP (seen.hop, 2e-6, 1e-3);
   c[SYSTEM_HM] = rows_of[SYSTEM_HM].nvlink * c[SYSTEM_HL];

@@ -35,13 +35,13 @@ add (const Work *work, guint table, const NcclTestsRow *row, const NetworkPredic
 }
 
 static char *
-parts_text (const NetworkFit *fit, const NetworkPrediction *prediction, const char *what)
+parts_text (const NetworkPrediction *prediction, const char *what)
 {
   const CollectiveFlow *choice = &prediction->choice;
 
   return g_strdup_printf ("%s; %s%s%s%s", what, choice->algorithm->name, choice->algorithm->protocols ? " " : "",
                           choice->algorithm->protocols ? protocol_names[choice->protocol] : "",
-                          prediction->beyond ? "; beyond the fitted ranks" : fit->model.table ? "" : "");
+                          prediction->beyond ? "; beyond the fitted ranks" : "");
 }
 
 /* Of each series (operation and placement of one file) every fourth size, in order. */
@@ -89,7 +89,7 @@ hold_out (Work *work, const NetworkSystem *system, GError **error)
       else
         {
           const NetworkPrediction prediction = network_fit_predict (fit, row, TRUE);
-          g_autofree char *parts = parts_text (fit, &prediction, "every fourth size of the system");
+          g_autofree char *parts = parts_text (&prediction, "every fourth size of the system");
 
           add (work, table, row, &prediction, parts);
         }
@@ -120,10 +120,24 @@ is_fit_file (const NetworkValidation *how, const char *path)
   return FALSE;
 }
 
+/* Of the rows beyond the fitted nodes the one whose protocol matters most. */
+static void
+name_measurement (const Work *work, const NcclTestsRow *row, double doubt)
+{
+  g_autofree char *size = row != NULL ? quantity_format (row->size, UNIT_BYTES) : NULL;
+
+  if (row != NULL && doubt > 1.5)
+    g_ptr_array_add (work->remarks, g_strdup_printf ("%s on %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT ": more nodes than were fitted, and where "
+                                                     "NCCL leaves LL for Simple there is not known: a factor of up to %.1f; one measurement of %s there would settle it",
+                                                     row->op_name, row->nodes, row->per_node, doubt, size));
+}
+
 static void
 predict_by (Work *work, const GPtrArray *keys, const GPtrArray *fits, const NetworkSystem *system)
 {
   const NetworkFit *fit = fit_for (keys, fits, system);
+  const NcclTestsRow *doubtful = NULL;
+  double doubt = 1;
 
   for (guint i = 0; i < system->rows->len; i++)
     {
@@ -137,11 +151,17 @@ predict_by (Work *work, const GPtrArray *keys, const GPtrArray *fits, const Netw
       else
         {
           const NetworkPrediction prediction = network_fit_predict (fit, row, FALSE);
-          g_autofree char *parts = parts_text (fit, &prediction, "fitted files");
+          g_autofree char *parts = parts_text (&prediction, "fitted files");
 
           add (work, table, row, &prediction, parts);
+          if (!too_small (work, row) && prediction.doubt > doubt)
+            {
+              doubt = prediction.doubt;
+              doubtful = row;
+            }
         }
     }
+  name_measurement (work, doubtful, doubt);
 }
 
 static gboolean

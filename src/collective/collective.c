@@ -155,6 +155,20 @@ flow_of (const CollectiveAlgorithm *algorithm, const CollectiveCall *call, Proto
 /* The least estimate so far. */
 typedef struct { CollectiveFlow flow; double seconds; gboolean found; } Cheapest;
 
+/* Between nodes NCCL leaves LL and LL128 at a size of its own, before or after
+ * Simple is cheaper.  A gather has half of the hops: half of the size. */
+static gboolean
+is_left_out (const CollectiveCall *call, const RankGroup *group, const Paths *paths, const CollectiveAlgorithm *algorithm,
+             Protocol protocol)
+{
+  const double from = call->op == OP_ALL_REDUCE ? paths->simple_from : paths->simple_from / 2;
+
+  if (group->n_nodes < 2 || (call->op & collective_point_to_point.ops) != 0)
+    return FALSE;
+  return (from > 0 && (protocol == PROTOCOL_SIMPLE) != (call->size >= from))
+         || (protocol == PROTOCOL_SIMPLE && paths->simple_ring && algorithm != &collective_ring);
+}
+
 /* Of one algorithm, in the call's protocol or, where that is open, in the best. */
 static gboolean
 try_algorithm (const CollectiveAlgorithm *algorithm, const CollectiveCall *call, const RankGroup *group, const Paths *paths,
@@ -169,6 +183,7 @@ try_algorithm (const CollectiveAlgorithm *algorithm, const CollectiveCall *call,
 
       if ((call->protocol != PROTOCOL_AUTO && order[i] != call->protocol)
           || (call->protocol == PROTOCOL_AUTO && order[i] == PROTOCOL_LL128 && !paths->ll128)
+          || (call->protocol == PROTOCOL_AUTO && algorithm->protocols && is_left_out (call, group, paths, algorithm, order[i]))
           || (!algorithm->protocols && order[i] != PROTOCOL_SIMPLE))
         continue;
       if (!flow_of (algorithm, call, order[i], group, paths, &flow, error))

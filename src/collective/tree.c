@@ -35,7 +35,8 @@ static void
 across (Flow *flow, Protocol p)
 {
   const Paths *paths = flow->paths;
-  const double share = paths->between.share[p] * paths->tree_share, in_bytes = 2 * (flow->per_node - 1) / flow->per_node;
+  const double tree = p == PROTOCOL_SIMPLE ? paths->tree_share : paths->tree_share_ll;
+  const double share = paths->between.share[p] * tree, in_bytes = 2 * (flow->per_node - 1) / flow->per_node;
   const double in_hops = 2 * (flow->per_node - 1) * paths->in_node.hop[p], hops = tree_depth (flow->nodes) * paths->between.hop[p];
   const double wire = tree_busiest (flow->nodes) / (flow_between_rate (flow) * share);
   const double inside = flow->per_node > 1 ? 2 / (paths->in_node.rate * share) : 0;

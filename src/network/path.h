@@ -61,8 +61,10 @@ typedef struct
   double   ramp_size;           /* bytes where it stands half-way [S0] */
   double   norm;                /* how ring latency and bytes add: 1 sum, 2 overlap; 1.4 in a box */
   double   blend;               /* exponent of the harmonic mean of B and Bn; INFINITY: the smaller of them */
-  double   tree_share;          /* of the rate that a tree reaches [fT] */
+  double   tree_share;          /* of the rate that a tree reaches, Simple [fT] */
+  double   tree_share_ll;       /* the same, LL and LL128 [fTl] */
   double   simple_from;         /* bytes of an all-reduce between nodes from which NCCL takes Simple, seen; 0: where it is cheaper */
+  gboolean simple_ring;         /* from there on rings only, seen */
   double   nvls_rate;           /* bytes/s, bus bandwidth of an all-reduce in NVSwitch [Bv]; 0: none here */
   double   nvls_latency;        /* s [av] */
   double   switch_share;        /* of the rate, where the switches between nodes add */
@@ -90,6 +92,7 @@ typedef struct
   double   server_sum;          /* bytes a server sums a second [rho] */
   gboolean server_local_reduction;  /* parameter server: reduce in the node first (BytePS) */
   gboolean server_colocated;    /* parameter server: on `servers` of the workers themselves */
+  gboolean server_on_both;      /* parameter server: on all workers, and on `servers` machines besides */
   double   line_share;          /* the transport's share of the line, before its cap of a node */
   double   between_efficiency;  /* rate/(links x capacity) of `between` */
 } Paths;

@@ -25,7 +25,8 @@ const SystemParameterInfo system_parameters[N_SYSTEM] = {
   [SYSTEM_HM] = { "hM", UNIT_TIME, "The same, LL128." },
   [SYSTEM_HS] = { "hS", UNIT_TIME, "The same, Simple." },
   [SYSTEM_BN] = { "Bn", UNIT_RATE, "Rate of a whole node." },
-  [SYSTEM_FT] = { "fT", UNIT_SHARE, "Of the rate, a tree." },
+  [SYSTEM_FT] = { "fT", UNIT_SHARE, "Of the rate, a tree, Simple." },
+  [SYSTEM_FTL] = { "fTl", UNIT_SHARE, "The same, LL and LL128." },
   [SYSTEM_FLN] = { "fLn", UNIT_SHARE, "Of the rate between nodes, LL." },
   [SYSTEM_FMN] = { "fMn", UNIT_SHARE, "Of the rate between nodes, LL128." },
   [SYSTEM_TP] = { "tP", UNIT_TIME, "Launch, point to point." },
@@ -54,7 +55,7 @@ static const Key system_keys[] = {
   { "choice", KEY_CHOICE, UNIT_NONE, AT (table), "table", "Who picks algorithm and protocol in a node: NCCL's table, or what is cheapest.",
     .choices = choice_names },
   { "simple-from", KEY_STRING, UNIT_NONE, AT (onset_text), NULL,
-    "Size of an all-reduce between nodes from which NCCL takes Simple, a placement each: 2x8: 16 MiB, 8x8: 8 MiB." },
+    "Size of an all-reduce between nodes from which NCCL takes Simple, a placement each: 2x8: 16 MiB ring, 8x8: 8 MiB." },
   { "files", KEY_STRING, UNIT_NONE, AT (files), NULL, "Measured tables it was fitted to, a comma list.", .required = TRUE },
   { "date", KEY_STRING, UNIT_NONE, AT (date), NULL, "When it was fitted." },
   { NULL }
@@ -148,6 +149,15 @@ read_covariance (const KeyFile *part, System *system, GError **error)
 }
 
 static gboolean
+read_onset_size (char *text, SystemOnset *onset)
+{
+  onset->ring = g_str_has_suffix (text, " ring");
+  if (onset->ring)
+    text[strlen (text) - 5] = '\0';
+  return quantity_parse (text, UNIT_BYTES, &onset->size, NULL);
+}
+
+static gboolean
 read_onsets (const KeyFile *part, System *system, GError **error)
 {
   g_auto (GStrv) items = system->onset_text != NULL ? g_strsplit (system->onset_text, ",", SYSTEM_MAX_ONSETS + 1) : NULL;
@@ -160,9 +170,9 @@ read_onsets (const KeyFile *part, System *system, GError **error)
       onset->nodes = g_ascii_strtoull (g_strstrip (items[i]), &end, 10);
       onset->per_node = *end == 'x' ? g_ascii_strtoull (end + 1, &end, 10) : 0;
       if (i >= SYSTEM_MAX_ONSETS || onset->nodes < 2 || onset->per_node < 1 || *end != ':'
-          || !quantity_parse (g_strstrip (end + 1), UNIT_BYTES, &onset->size, NULL))
+          || !read_onset_size (g_strstrip (end + 1), onset))
         {
-          key_file_error (part, "system", "simple-from", error, "'%s' is wrong; give NODESxGPUS: SIZE, at most %u of them, like 2x8: 16 MiB",
+          key_file_error (part, "system", "simple-from", error, "'%s' is wrong; give NODESxGPUS: SIZE or NODESxGPUS: SIZE ring, at most %u of them, like 2x8: 16 MiB",
                           items[i], SYSTEM_MAX_ONSETS);
           return FALSE;
         }
@@ -171,15 +181,20 @@ read_onsets (const KeyFile *part, System *system, GError **error)
   return TRUE;
 }
 
-double
-system_onset (const SystemOnset *onsets, guint n, guint64 nodes)
+void
+system_onset (const SystemOnset *onsets, guint n, guint64 nodes, Paths *paths)
 {
   const SystemOnset *best = NULL;
 
+  paths->simple_ring = FALSE;
   for (guint i = 0; i < n; i++)
-    if (best == NULL || fabs (log ((double) onsets[i].nodes / (double) nodes)) < fabs (log ((double) best->nodes / (double) nodes)))
+    paths->simple_ring |= onsets[i].nodes == nodes && onsets[i].ring;
+  for (guint i = 0; i < n; i++)
+    if (!(onsets[i].size > 0))
+      continue;
+    else if (best == NULL || fabs (log ((double) onsets[i].nodes / (double) nodes)) < fabs (log ((double) best->nodes / (double) nodes)))
       best = &onsets[i];
-  return best != NULL ? best->size : 0;
+  paths->simple_from = best != NULL ? best->size : 0;
 }
 
 System *
@@ -318,6 +333,7 @@ system_apply (const double v[N_SYSTEM], const RankGroup *group, double rails, Pa
   put (v[SYSTEM_PHI], &paths->fill);
   put (v[SYSTEM_Q], &paths->ramp);
   put (v[SYSTEM_FT], &paths->tree_share);
+  put (isnan (v[SYSTEM_FTL]) ? v[SYSTEM_FT] : v[SYSTEM_FTL], &paths->tree_share_ll);
   put (v[SYSTEM_TP], &paths->p2p_launch);
   put (v[SYSTEM_DP], &paths->p2p_simple);
   put (v[SYSTEM_FP], &paths->p2p_node_share);

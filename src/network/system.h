@@ -12,16 +12,16 @@ typedef enum
 {
   SYSTEM_T0, SYSTEM_GL, SYSTEM_GM, SYSTEM_GS, SYSTEM_DM, SYSTEM_DS, SYSTEM_B, SYSTEM_FL, SYSTEM_FM, SYSTEM_CL, SYSTEM_PHI,
   SYSTEM_Q, SYSTEM_GAM, SYSTEM_NU, SYSTEM_BV, SYSTEM_AV,
-  SYSTEM_HL, SYSTEM_HM, SYSTEM_HS, SYSTEM_BN, SYSTEM_FT, SYSTEM_FLN, SYSTEM_FMN,
+  SYSTEM_HL, SYSTEM_HM, SYSTEM_HS, SYSTEM_BN, SYSTEM_FT, SYSTEM_FTL, SYSTEM_FLN, SYSTEM_FMN,
   SYSTEM_TP, SYSTEM_DP, SYSTEM_FP, SYSTEM_FLP, SYSTEM_FPN, SYSTEM_FPP,
   N_SYSTEM
 } SystemParameter;
 
 /* Where Simple begins on a placement, as measured. */
 #define SYSTEM_MAX_ONSETS 16u
-typedef struct { guint64 nodes, per_node; double size; } SystemOnset;
-/* Of the placement nearest in nodes; 0: none is known. */
-double  system_onset (const SystemOnset *onsets, guint n, guint64 nodes);
+typedef struct { guint64 nodes, per_node; double size; gboolean ring; } SystemOnset;   /* ring: no trees from there on */
+/* That of the placement nearest in nodes, into the paths; rings only on just as many. */
+void    system_onset (const SystemOnset *onsets, guint n, guint64 nodes, Paths *paths);
 
 typedef struct { const char *name; Unit unit; const char *help; } SystemParameterInfo;
 extern const SystemParameterInfo system_parameters[N_SYSTEM];

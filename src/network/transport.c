@@ -206,7 +206,7 @@ transport_fill (const Transport *t, const Transport *between, Generation generat
   out->norm = t->norm;
   out->blend = given (t->blend, INFINITY);
   out->local = isnan (t->local_ratio) || out->in_node.rate <= 0 ? INFINITY : t->local_ratio * out->in_node.rate;
-  out->tree_share = t->tree_share;
+  out->tree_share = out->tree_share_ll = t->tree_share;
   out->switch_share = t->switch_share;
   out->pat_hop = t->pat_hop;
   out->pat_share = t->pat_share;
