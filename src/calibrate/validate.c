@@ -445,7 +445,7 @@ validation_rows (const Validation *validation, GString *out)
 {
   g_autoptr (GPtrArray) names = all_columns (validation);
 
-  g_string_append (out, "source");
+  g_string_append (out, "table");
   for (guint c = 0; c < names->len; c++)
     {
       g_string_append_c (out, ',');

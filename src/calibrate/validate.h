@@ -44,5 +44,5 @@ void  validation_print     (const Validation *validation, gboolean bags, GString
 void  validation_json      (const Validation *validation, gboolean bags, GString *out);
 /* A line a source: the columns of validation_json's by_source. */
 void  validation_csv       (const Validation *validation, gboolean bags, GString *out);
-/* Every row: source, the columns of its table, then predicted,lo,hi,error,skip_reason,parts. */
+/* Every row: table (its file), the columns of its table, then predicted,lo,hi,error,skip_reason,parts. */
 void  validation_rows      (const Validation *validation, GString *out);

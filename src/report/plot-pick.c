@@ -45,6 +45,10 @@ plot_pick (const CsvTable *table)
   static const char *const scale[] = { "nodes", "gpus", "throughput_samples_per_s", "throughput_per_gpu_samples_per_s",
                                        "scaling_efficiency", "step_time_s", "compute_s", "other_s", NULL };
 
+  static const char *const calibration[] = { "fit", "measured_s", "fitted_s", NULL };
+
+  if (has_columns (table, calibration))
+    return "calibration.gp";
   if (has_columns (table, collective))
     return "collective.gp";
   if (!has_columns (table, scale))
@@ -61,7 +65,8 @@ plot_pick (const CsvTable *table)
 gboolean
 plot_check (const CsvTable *table, GError **error)
 {
-  static const char *const needed[] = { "gpus", "step_time_s", "throughput_samples_per_s", "size_bytes", "time_s", "busbw_Bps" };
+  static const char *const needed[] = { "gpus", "step_time_s", "throughput_samples_per_s", "size_bytes", "time_s", "busbw_Bps",
+                                        "measured_s", "fitted_s" };
 
   for (gsize i = 0; i < G_N_ELEMENTS (needed); i++)
     {
