@@ -68,7 +68,7 @@ load_nics (const Paths *paths, const RankGroup *group, double copies, double bus
 /* T = max (g S (n - 1)/n over half of the RPCs' share of a NIC, 2 S_big (N - g)/
  * endpoint) + g S/copies; fitted over Horovod's 2017 table of four nodes.  S_big,
  * the largest variable, sits on one server, which everybody asks.  With copies of
- * the variables in each node it adds up its gradients first: both lose their g. */
+ * the variables in each node the first loses its g; the second, as measured, not. */
 static gboolean
 price_servers (const StepInput *in, GraphCall *call, GError **error)
 {
@@ -83,7 +83,7 @@ price_servers (const StepInput *in, GraphCall *call, GError **error)
   const double size = call->call.size, g = (double) group->per_node, pushes = paths.server_local_reduction ? 1 : g;
   const double copies = spec->replicated_variables ? 1 : pushes;
   const double busiest = fmax (1 / (double) MAX (paths.servers, 1), call->call.largest / size);
-  const double askers = ((double) group->n_nodes - (colocated ? 1 : 0)) * copies;
+  const double askers = ((double) group->n_nodes - (colocated ? 1 : 0)) * pushes;
 
   *flow = (CollectiveFlow) { .protocol = PROTOCOL_SIMPLE, .messages = 2 * in->workload->n_tensors * copies };
   flow->cap = spec->endpoint_rate * size / (2 * call->call.largest * askers);
