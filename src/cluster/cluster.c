@@ -186,7 +186,9 @@ load_servers (Cluster *c, Servers *servers, const ServerSpec *spec, const char *
   servers->spec = *spec;
   if ((double) spec->count > CLUSTER_MAX_NODES)
     return wrong (error, group, "count", "%" U64 " is out of range; give 0 to %.0f", spec->count, CLUSTER_MAX_NODES);
-  if (spec->colocated)
+  if (spec->colocated == COLOCATED_BOTH && !spec->local_reduction)
+    return wrong (error, group, "colocated", "both goes with local-reduction = true (BytePS)");
+  if (spec->colocated == COLOCATED_TRUE)
     return spec->count <= c->nodes
              || wrong (error, group, "count", "%" U64 " servers on the workers, but there are %" U64 " nodes; give at most one a node",
                        spec->count, c->nodes);

@@ -195,7 +195,8 @@ fill_servers (const Cluster *c, const Transport *t, const Servers *servers, Path
   out->server_sum = machine->vcpus == 0 ? INFINITY
                       : given (spec->sum_rate, given (t->server_sum_rate, INFINITY)) * (double) machine->vcpus / 16;
   out->server_local_reduction = spec->local_reduction;
-  out->server_colocated = spec->colocated;
+  out->server_colocated = spec->colocated == COLOCATED_TRUE;
+  out->server_on_both = spec->colocated == COLOCATED_BOTH;
 }
 
 gboolean

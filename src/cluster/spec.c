@@ -34,6 +34,8 @@ static const char efficiency_help[] = "Share of the line reached on each NIC of 
 static const char latency_help[] = "Software time of one call; without it the transport's.";
 static const char sum_help[] = "Bytes a server sums a second per 16 vCPU; without it the transport's.";
 
+static const char *const colocated_names[] = { "false", "true", "both", NULL };
+
 const Key reduction_server_keys[] = {
   { "machine", KEY_STRING, UNIT_NONE, AT (machine), "n1-highcpu-16", machine_help },
   { "count", KEY_COUNT, UNIT_NONE, AT (count), "0", "Number of reducers; 0: none.", 0, CLUSTER_MAX_NODES },
@@ -49,7 +51,8 @@ const Key parameter_server_keys[] = {
   { "efficiency", KEY_NUMBER, UNIT_SHARE, AT (efficiency), NULL, efficiency_help, 1e-4, 1 },
   { "latency", KEY_QUANTITY, UNIT_TIME, AT (latency), NULL, latency_help, 0, 10 },
   { "sum-rate", KEY_QUANTITY, UNIT_RATE, AT (sum_rate), NULL, sum_help },
-  { "colocated", KEY_BOOLEAN, UNIT_NONE, AT (colocated), "false", "The servers run on the workers themselves." },
+  { "colocated", KEY_CHOICE, UNIT_NONE, AT (colocated), "false",
+    "The servers run on the workers themselves; both: on all workers, and count machines besides (BytePS).", .choices = colocated_names },
   { "local-reduction", KEY_BOOLEAN, UNIT_NONE, AT (local_reduction), "false",
     "Gradients are reduced in the node first, and tensors cut into parts (BytePS)." },
   { NULL }

@@ -28,6 +28,7 @@ typedef struct
 } ClusterSpec;
 extern const Key cluster_keys[];
 
+enum { COLOCATED_FALSE, COLOCATED_TRUE, COLOCATED_BOTH };   /* not on the workers, on them alone, there too */
 /* [reduction-server] and [parameter-server] */
 typedef struct
 {
@@ -36,7 +37,7 @@ typedef struct
   double   efficiency;      /* share of the line on the server path, both ends; NAN: min(transport's, 0.72) */
   double   latency;         /* s a call; NAN: the transport's */
   double   sum_rate;        /* bytes/s a server sums per 16 vCPU; NAN: the transport's */
-  gboolean colocated;       /* parameter-server: on the workers themselves */
+  int      colocated;       /* parameter-server: COLOCATED_* */
   gboolean local_reduction; /* parameter-server: reduce in the node first (BytePS) */
 } ServerSpec;
 extern const Key reduction_server_keys[];

@@ -25,6 +25,32 @@ on_workers (Flow *flow, double copies, double share)
   flow_nics (flow, average, flow->paths->server_nic_efficiency * fmin (average / busiest, 1));
 }
 
+/* BytePS with k servers and one on each of the n workers (OSDI'20; byteps/common/
+ * global.cc, Hash_Mixed_Mode): workers hold x of the bytes each, servers y, n x + k y
+ * = 1.  A worker's cards carry 1 + (n - 2) x each way, a server's n y; x makes both
+ * take as long.  With equal cards 2n(n - 1)/(n^2 + k n - 2k) S/B. */
+static void
+on_both (Flow *flow)
+{
+  const Paths *paths = flow->paths;
+  const double n = flow->nodes, k = (double) paths->servers;
+  const double worker = paths->server_nic_efficiency * paths->between.links * paths->between.capacity;
+  const double server = k * paths->server_efficiency * paths->server_capacity;
+  const double x = fmax (0, (n * worker - server) / (n * n * worker + (n - 2) * server)), y = (1 - n * x) / k;
+  const double cap = paths->server_sum / (n * fmax (x, y) * flow->twins);
+  const double in_hops = 2 * (flow->per_node - 1) * paths->in_node.hop[PROTOCOL_SIMPLE];
+  const double hops = 2 * paths->between.hop[PROTOCOL_LL];
+  double bytes;
+
+  flow_gpus (flow, 2 * (flow->per_node - 1) / flow->per_node, 1);
+  flow_nics (flow, 1 + (n - 2) * x, paths->server_nic_efficiency);
+  flow_servers (flow, n * y, paths->server_efficiency);
+  flow_server_leaves (flow, 1);
+  bytes = flow->size / fmin (flow->rate, cap);
+  flow_end (flow, cap, paths->server_latency + in_hops + hops + flow_fill (flow, hops, bytes) + bytes);
+  flow->out->messages = 2 * (k + n);
+}
+
 /* Synchronous push and pull.  Every GPU for itself: g S each way on a node's NICs,
  * N g S over the servers.  With reduction in the node g is 1. */
 static gboolean
@@ -44,6 +70,11 @@ parameter_server_flow (const CollectiveCall *call, const RankGroup *group, const
       g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
                    "[parameter-server] count: 0, but the algorithm parameter-server needs servers; give 1 or more");
       return FALSE;
+    }
+  if (paths->server_on_both)
+    {
+      on_both (&flow);
+      return TRUE;
     }
   if (local && !paths->server_colocated)
     {
