@@ -216,6 +216,10 @@ test_mirrored (void)
         g_assert_cmpfloat (four->step_time, <, one->step_time);
     }
   g_assert_cmpfloat_with_epsilon (study->crossing, 12, 3);
+  /* between 8 and 16, where the straight line over log (batch) passes 1 */
+  const double at_8 = study->curves[1].points[1]->throughput / study->curves[1].points[0]->throughput;
+  const double at_16 = study->curves[2].points[1]->throughput / study->curves[2].points[0]->throughput;
+  g_assert_cmpfloat_with_epsilon (study->crossing, 8 * pow (2, (1 - at_8) / (at_16 - at_8)), 1e-9);
   g_assert_nonnull (study->crossing_text);
 }
 
