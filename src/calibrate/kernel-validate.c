@@ -44,10 +44,28 @@ predict_row (Validation *validation, guint source, const KernelTable *table, con
   validation_add (validation, source, row->line, row->measured, seconds, seconds * exp (-half), seconds * exp (half), parts);
 }
 
-/* Rows of a table from `parts`; with `held_out`, those alone. */
+/* What predictions are made from. */
+typedef struct
+{
+  const GPtrArray *parts;
+  const GPtrArray *catalogue;    /* where `parts` have nothing; NULL: none */
+  gboolean         held_out;     /* the rows left out of the fit, and them alone */
+  gboolean         any_source;   /* a fit stands for a table of whatever source */
+} Knowledge;
+
 static void
-predict_table (Validation *validation, guint source, const KernelTable *table, const GPtrArray *parts, gboolean held_out,
-               gboolean any_source)
+choose (const Knowledge *knowledge, const KernelTable *table, const KernelGroup *group, Fed *fed, KernelChoice *out)
+{
+  const char *label = knowledge->any_source ? NULL : table->label;
+
+  kernel_choose (knowledge->parts, group->gpu->name, group->family, group->dtype, label, group->form,
+                 knowledge->held_out ? NULL : not_fed, fed, out);
+  if (out->level == KERNEL_LEVEL_ASSUMED && knowledge->catalogue != NULL)
+    kernel_choose (knowledge->catalogue, group->gpu->name, group->family, group->dtype, table->label, group->form, not_fed, fed, out);
+}
+
+static void
+predict_table (Validation *validation, guint source, const KernelTable *table, const Knowledge *knowledge)
 {
   g_autoptr (GHashTable) feeds = g_hash_table_new (NULL, NULL);
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
@@ -56,10 +74,7 @@ predict_table (Validation *validation, guint source, const KernelTable *table, c
 
   for (guint g = 0; g < table->groups->len; g++)
     {
-      const KernelGroup *group = table->groups->pdata[g];
-
-      kernel_choose (parts, group->gpu->name, group->family, group->dtype, any_source ? NULL : table->label, group->form,
-                     held_out ? NULL : not_fed, &fed, &choices[g]);
+      choose (knowledge, table, table->groups->pdata[g], &fed, &choices[g]);
       g_ptr_array_add (texts, kernel_choice_text (&choices[g]));
     }
   for (guint i = 0; i < table->n_rows; i++)
@@ -68,9 +83,9 @@ predict_table (Validation *validation, guint source, const KernelTable *table, c
 
       if (row->skip != NULL)
         validation_skip (validation, source, row->line, row->skip);
-      else if (held_out && !kernel_row_held_out (row))
+      else if (knowledge->held_out && !kernel_row_held_out (row))
         validation_fitted (validation, source, 1);
-      else if (held_out && choices[row->group].level != KERNEL_LEVEL_SAME)
+      else if (knowledge->held_out && choices[row->group].level != KERNEL_LEVEL_SAME)
         validation_skip (validation, source, row->line, too_few);
       else
         predict_row (validation, source, table, row, &choices[row->group], texts->pdata[row->group]);
@@ -85,7 +100,7 @@ hold_out (Validation *validation, guint source, KernelTable *table, GError **err
 
   if (!kernel_fit_all (&table, 1, not_held_out, TRUE, FALSE, parts, error))
     return FALSE;
-  predict_table (validation, source, table, parts, TRUE, TRUE);
+  predict_table (validation, source, table, &(Knowledge) { .parts = parts, .held_out = TRUE, .any_source = TRUE });
   return TRUE;
 }
 
@@ -109,17 +124,12 @@ fit_files (const char *const *paths, GPtrArray *keep, GPtrArray *parts, GError *
 gboolean
 kernel_validate (const char *const *paths, const KernelValidation *how, Validation *validation, GPtrArray *keep, GError **error)
 {
-  g_autoptr (GPtrArray) parts = NULL;
+  const gboolean fit = how->fit != NULL && how->fit[0] != NULL;
+  g_autoptr (GPtrArray) fitted = g_ptr_array_new_with_free_func ((GDestroyNotify) kernel_part_free);
+  g_autoptr (GPtrArray) catalogue = how->hold_out_shapes ? NULL : kernel_parts_load (error);
+  const Knowledge knowledge = { .parts = fit ? fitted : catalogue, .catalogue = fit ? catalogue : NULL, .any_source = fit };
 
-  if (how->fit != NULL && how->fit[0] != NULL)
-    {
-      parts = g_ptr_array_new_with_free_func ((GDestroyNotify) kernel_part_free);
-      if (!fit_files (how->fit, keep, parts, error))
-        return FALSE;
-    }
-  else if (!how->hold_out_shapes)
-    parts = kernel_parts_load (error);
-  if (parts == NULL && !how->hold_out_shapes)
+  if ((catalogue == NULL && !how->hold_out_shapes) || (fit && !fit_files (how->fit, keep, fitted, error)))
     return FALSE;
   for (gsize i = 0; paths[i] != NULL; i++)
     {
@@ -130,7 +140,7 @@ kernel_validate (const char *const *paths, const KernelValidation *how, Validati
       g_ptr_array_add (keep, table);
       const guint source = validation_source (validation, table->name, table->csv);
       if (!how->hold_out_shapes)
-        predict_table (validation, source, table, parts, FALSE, how->fit != NULL && how->fit[0] != NULL);
+        predict_table (validation, source, table, &knowledge);
       else if (!hold_out (validation, source, table, error))
         return FALSE;
     }

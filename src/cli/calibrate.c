@@ -5,7 +5,6 @@
 #include "base/names.h"
 
 #include <glib/gstdio.h>
-#include <unistd.h>
 
 /* What a calibration gives, whatever it is of. */
 typedef struct
@@ -56,18 +55,19 @@ find_kind (const char *name, GError **error)
   return NULL;
 }
 
+/* The picture's title is the name of its table. */
 static gboolean
 draw (const GString *points, const char *path, GError **error)
 {
-  g_autofree char *csv = NULL;
-  const int fd = g_file_open_tmp ("lockstep-XXXXXX.csv", &csv, error);
+  g_autofree char *folder = g_dir_make_tmp ("lockstep-XXXXXX", error);
+  g_autofree char *csv = folder != NULL ? g_build_filename (folder, "calibration.csv", NULL) : NULL;
   gboolean done;
 
-  if (fd < 0)
+  if (folder == NULL)
     return FALSE;
-  close (fd);
   done = g_file_set_contents (csv, points->str, (gssize) points->len, error) && plot_csv (csv, path, error);
   g_unlink (csv);
+  g_rmdir (folder);
   return done;
 }
 
