@@ -22,6 +22,7 @@ data_parallel_forward (const StepInput *in)
         .flop = layer->flop * batch,
         .bytes = layer->bytes_fp32 / 4 * precision_activation_bytes (in->compute->precision) * batch + 4 * layer->params,
         .winograd = layer->winograd,
+        .m = layer->m * batch, .n = layer->n, .k = layer->k,
       };
 
       seconds[i] = compute_seconds (in->compute, &work);
