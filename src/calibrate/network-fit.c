@@ -442,6 +442,8 @@ network_fit_predict (const NetworkFit *fit, const NcclTestsRow *row, gboolean re
     problem.at[i] = i;
   half = normal_90 * sqrt (fit_variance (fit->values, &fit->covariance[0][0], N_SYSTEM, time_of, 0, &problem) + spread * spread);
   out.time = network_model_time (&fit->model, &base, fit->values, row, &out.choice) * exp (residuals ? residual_share * residual_at (fit, row) : 0);
+  if (fit->spread > 0)
+    half = log (fit->spread);
   least = most = out.time;
   if (group.n_nodes > MAX (fit->nodes, 1) && row->algorithm == NULL)
     other_protocols (fit, &base, row, &least, &most);

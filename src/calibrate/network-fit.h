@@ -14,6 +14,7 @@ typedef struct
   double       covariance[N_SYSTEM][N_SYSTEM];   /* of ln(parameter), priors in it */
   gboolean     informed[N_SYSTEM];               /* some row depends on it */
   double       median, q90, bias;                /* of ln(measured/model) */
+  double       spread;                           /* of a catalogue: nine of ten within this factor; 0: a fit */
   guint64      ranks, nodes;                     /* largest that were fitted */
   guint64      per_node;                         /* the most in one node */
   double       largest;                          /* bytes */

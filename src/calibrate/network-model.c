@@ -54,7 +54,7 @@ static const ShelfKind transports = { "calibrate-transport", load_transport, fre
 /* Tables' words -> parts.  The first that the name holds, in this order. */
 typedef struct { const char *word, *part; } Word;
 static const Word node_words[] = {
-  { "nop2p", "pcie-host" }, { "pcie", "pcie-p2p" }, { "nvl", "nvlink" }, { "nvswitch", "nvlink" }, { "xgmi", "nvlink" }, { NULL, NULL }
+  { "nop2p", "pcie-host" }, { "pcie-host", "pcie-host" }, { "pcie", "pcie-p2p" }, { "nvl", "nvlink" }, { "nvswitch", "nvlink" }, { "xgmi", "nvlink" }, { NULL, NULL }
 };
 static const Word between_words[] = {
   { "slingshot-tcp", "slingshot-tcp" }, { "slingshot", "slingshot" }, { "ipoib", "ipoib" }, { "tcpx", "tcpx" }, { "efa", "efa" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "calibrate/network-validate.h"
+#include "calibrate/network-part.h"
 
 /* "owner/repository:folder/one/two/..." -> what tells machines apart: folders whose
  * name is no version and no count of nodes. */
@@ -37,6 +37,66 @@ find_site (const char *path)
   return g_strdup ("");
 }
 
+/* The link in the node, where the table does not say it. */
+static void
+fill_links (NetworkTable *table, const char *path)
+{
+  g_auto (NetworkPlatform) platform = { 0 };
+
+  network_platform_find (path, &platform);
+  for (guint i = 0; platform.intra != NULL && i < table->tests->systems->len; i++)
+    {
+      NcclTestsSystem *system = g_ptr_array_index (table->tests->systems, i);
+
+      if (*system->intra == '\0')
+        {
+          g_free (system->intra);
+          system->intra = g_strdup (platform.intra);
+        }
+    }
+}
+
+/* A rack whose GPUs one NVLink domain joins is one box, whatever its trays are called. */
+static void
+fold_racks (NetworkTable *table)
+{
+  static const guint64 rack = 72;
+
+  for (guint i = 0; i < table->tests->rows->len; i++)
+    {
+      NcclTestsRow *row = &g_array_index (table->tests->rows, NcclTestsRow, i);
+      const NcclTestsSystem *system = g_ptr_array_index (table->tests->systems, row->system);
+
+      if (row->nodes > 1 && *system->inter == '\0' && strstr (system->intra, "nvl72") != NULL && row->nodes * row->per_node <= rack)
+        {
+          row->per_node *= row->nodes;
+          row->nodes = 1;
+        }
+    }
+}
+
+/* One installation in one table: its rows of one node name no network. */
+static void
+join_nodes (NetworkTable *table)
+{
+  const GPtrArray *systems = table->tests->systems;
+
+  for (guint i = 0; i < systems->len; i++)
+    {
+      NcclTestsSystem *one = g_ptr_array_index (systems, i);
+
+      for (guint j = 0; j < systems->len && *one->inter == '\0'; j++)
+        {
+          const NcclTestsSystem *other = g_ptr_array_index (systems, j);
+
+          if (*other->inter == '\0' || !g_str_equal (one->gpu, other->gpu) || !g_str_equal (one->intra, other->intra))
+            continue;
+          g_free (one->inter);
+          one->inter = g_strdup (other->inter);
+        }
+    }
+}
+
 NetworkTable *
 network_table_load (const char *path, GError **error)
 {
@@ -46,6 +106,9 @@ network_table_load (const char *path, GError **error)
   if (table->tests == NULL)
     return NULL;
   table->site = find_site (path);
+  fill_links (table, path);
+  join_nodes (table);
+  fold_racks (table);
   if (g_str_has_suffix (path, ".csv"))
     table->csv = csv_load (path, NULL);
   return g_steal_pointer (&table);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/network-validate.h"
+#include "calibrate/network-part.h"
 
 #include <math.h>
 #include <string.h>
 
+typedef struct { NetworkFit *fit; char *what; } Catalogue;
+
 typedef struct
 {
+  GHashTable *catalogues;   /* file and system -> Catalogue */
   const NetworkValidation *how;
   Validation *validation;
   GPtrArray  *tables;       /* NetworkTable * */
@@ -37,11 +40,7 @@ add (const Work *work, guint table, const NcclTestsRow *row, const NetworkPredic
 static char *
 parts_text (const NetworkPrediction *prediction, const char *what)
 {
-  const CollectiveFlow *choice = &prediction->choice;
-
-  return g_strdup_printf ("%s; %s%s%s%s", what, choice->algorithm->name, choice->algorithm->protocols ? " " : "",
-                          choice->algorithm->protocols ? protocol_names[choice->protocol] : "",
-                          prediction->beyond ? "; beyond the fitted ranks" : "");
+  return g_strdup_printf ("%s%s", what, prediction->beyond ? ", beyond the fitted ranks" : "");
 }
 
 /* Of each series (operation and placement of one file) every fourth size, in order. */
@@ -120,24 +119,45 @@ is_fit_file (const NetworkValidation *how, const char *path)
   return FALSE;
 }
 
-/* Of the rows beyond the fitted nodes the one whose protocol matters most. */
-static void
-name_measurement (const Work *work, const NcclTestsRow *row, double doubt)
-{
-  g_autofree char *size = row != NULL ? quantity_format (row->size, UNIT_BYTES) : NULL;
+/* Where the protocols differ, beyond the fitted nodes: between these sizes. */
+typedef struct { const NcclTestsRow *first, *last; double most; } Doubt;
 
-  if (row != NULL && doubt > 1.5)
-    g_ptr_array_add (work->remarks, g_strdup_printf ("%s on %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT ": more nodes than were fitted, and where "
-                                                     "NCCL leaves LL for Simple there is not known: a factor of up to %.1f; one measurement of %s there would settle it",
-                                                     row->op_name, row->nodes, row->per_node, doubt, size));
+static void
+note_doubt (Doubt *doubt, const NcclTestsRow *row, double factor)
+{
+  static const double worth_asking = 1.5, least_size = 512 << 10;   /* no onset was seen below */
+
+  if (factor < worth_asking || row->size < least_size || row->op != OP_ALL_REDUCE)
+    return;
+  if (doubt->first == NULL || row->size < doubt->first->size)
+    doubt->first = row;
+  if (doubt->last == NULL || row->size > doubt->last->size)
+    doubt->last = row;
+  doubt->most = fmax (doubt->most, factor);
+}
+
+/* The middle of the doubtful sizes halves them. */
+static void
+name_measurement (const Work *work, const Doubt *doubt)
+{
+  g_autofree char *first = NULL, *last = NULL, *middle = NULL;
+
+  if (doubt->first == NULL)
+    return;
+  first = quantity_format (doubt->first->size, UNIT_BYTES);
+  last = quantity_format (doubt->last->size, UNIT_BYTES);
+  middle = quantity_format (exp2 (rint (log2 (doubt->first->size * doubt->last->size) / 2)), UNIT_BYTES);
+  g_ptr_array_add (work->remarks,
+                   g_strdup_printf ("%s on %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT ": more nodes than were fitted, and the size from which NCCL takes Simple "
+                                    "there is not known: up to a factor %.1f from %s to %s; one measured time of %s there would settle most of it",
+                                    doubt->first->op_name, doubt->first->nodes, doubt->first->per_node, doubt->most, first, last, middle));
 }
 
 static void
 predict_by (Work *work, const GPtrArray *keys, const GPtrArray *fits, const NetworkSystem *system)
 {
   const NetworkFit *fit = fit_for (keys, fits, system);
-  const NcclTestsRow *doubtful = NULL;
-  double doubt = 1;
+  Doubt doubt = { 0 };
 
   for (guint i = 0; i < system->rows->len; i++)
     {
@@ -154,14 +174,10 @@ predict_by (Work *work, const GPtrArray *keys, const GPtrArray *fits, const Netw
           g_autofree char *parts = parts_text (&prediction, "fitted files");
 
           add (work, table, row, &prediction, parts);
-          if (!too_small (work, row) && prediction.doubt > doubt)
-            {
-              doubt = prediction.doubt;
-              doubtful = row;
-            }
+          note_doubt (&doubt, row, prediction.doubt);
         }
     }
-  name_measurement (work, doubtful, doubt);
+  name_measurement (work, &doubt);
 }
 
 static gboolean
@@ -194,6 +210,35 @@ by_fits (Work *work, const GPtrArray *systems, GError **error)
   return TRUE;
 }
 
+/* A file's rows by parts that never saw it. */
+static gboolean
+by_catalogue (Work *work, const NetworkSystem *system, GError **error)
+{
+  for (guint i = 0; i < system->rows->len; i++)
+    {
+      const NcclTestsRow *row = g_ptr_array_index (system->rows, i);
+      const guint t = g_array_index (system->sources, guint, i);
+      const char *path = ((NetworkTable *) g_ptr_array_index (work->tables, t))->tests->name;
+      g_autofree char *key = g_strdup_printf ("%s %s %d", path, system->key, row->nodes > 1);
+      Catalogue *catalogue = g_hash_table_lookup (work->catalogues, key);
+      NetworkPrediction prediction;
+      g_autofree char *parts = NULL;
+
+      if (catalogue == NULL)
+        {
+          catalogue = g_new0 (Catalogue, 1);
+          g_hash_table_insert (work->catalogues, g_steal_pointer (&key), catalogue);
+          catalogue->fit = network_catalogue (work->shelf, system->names, path, row->nodes > 1, &catalogue->what, error);
+          if (catalogue->fit == NULL)
+            return FALSE;
+        }
+      prediction = network_fit_predict (catalogue->fit, row, FALSE);
+      parts = parts_text (&prediction, catalogue->what);
+      add (work, t, row, &prediction, parts);
+    }
+  return TRUE;
+}
+
 static void
 add_skips (const Work *work)
 {
@@ -220,9 +265,19 @@ predict_all (Work *work, GError **error)
   if (work->how->fit != NULL && work->how->fit[0] != NULL)
     return by_fits (work, systems, error);
   for (guint i = 0; i < systems->len; i++)
-    if (!hold_out (work, g_ptr_array_index (systems, i), error))
+    if (!(work->how->hold_out_sizes ? hold_out : by_catalogue) (work, g_ptr_array_index (systems, i), error))
       return FALSE;
   return TRUE;
+}
+
+static void
+catalogue_free (gpointer data)
+{
+  Catalogue *catalogue = data;
+
+  network_fit_free (catalogue->fit);
+  g_free (catalogue->what);
+  g_free (catalogue);
 }
 
 gboolean
@@ -232,7 +287,8 @@ network_validate (const char *const *paths, const NetworkValidation *how, Valida
   g_autoptr (Shelf) shelf = shelf_new ();
   const guint n = g_strv_length ((char **) paths);
   g_autofree guint *source = g_new0 (guint, n), *fitted = g_new0 (guint, n);
-  Work work = { .how = how, .validation = validation, .tables = keep, .source = source, .fitted = fitted, .shelf = shelf, .remarks = remarks };
+  g_autoptr (GHashTable) catalogues = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, catalogue_free);
+  Work work = { .catalogues = catalogues, .how = how, .validation = validation, .tables = keep, .source = source, .fitted = fitted, .shelf = shelf, .remarks = remarks };
 
   for (guint i = 0; i < n; i++)
     {

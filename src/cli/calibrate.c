@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/kernel-calibrate.h"
+#include "calibrate/network-part.h"
 #include "calibrate/step-calibrate.h"
 #include "cli/cli.h"
 #include "base/names.h"
@@ -34,7 +35,14 @@ fit_step (const char *const *paths, Calibration *out, GError **error)
   return step_calibrate (paths, out->part, out->report, out->points, out->remarks, error);
 }
 
+static gboolean
+fit_network (const char *const *paths, Calibration *out, GError **error)
+{
+  return network_calibrate (paths, out->part, out->report, out->points, out->remarks, error);
+}
+
 static const CalibrateKind kinds[] = {
+  { "network", fit_network },
   { "compute", fit_compute },
   { "step", fit_step },
 };
@@ -117,10 +125,12 @@ static const Option options[] = {
 const Command command_calibrate = {
   .name = "calibrate",
   .summary = "measured tables to the numbers of a part",
-  .arguments = "compute|step FILE... -o FILE",
+  .arguments = "network|compute|step FILE... -o FILE",
   .min_args = 2, .max_args = G_MAXUINT,
   .options = options,
   .details =
+    "network: nccl-tests tables, text or JSON of one installation, any number of files (1x2, 1x8,\n"
+    "2x8; all-reduce, all-gather, ...), to models/system/NAME.ini, which [calibration] system names.\n"
     "compute: tables of kernels of one GPU (gpu,dtype,m,n,k,batch,time_us and the like) to\n"
     "models/kernel/GPU.ini.  Rows that contradict themselves or beat the GPU's peak are left out\n"
     "and said; a wrong unit or several GPUs are refused.\n"

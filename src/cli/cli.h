@@ -29,7 +29,7 @@ typedef struct
   gboolean catalogue, bags;
   char    *hold_out, *rows;
   char   **fit, **where;        /* NULL: none */
-  char    *anchor;
+  char    *anchor, *min_size;
   char    *x, *y, *by, *log;    /* plot */
   char    *machine, *gpus_per_node, *sizes, *algorithm, *protocol;
 } Options;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/kernel-table.h"
 #include "calibrate/kernel-validate.h"
+#include "calibrate/network-validate.h"
 #include "calibrate/training-validate.h"
 #include "calibrate/validate.h"
 #include "cli/cli.h"
@@ -69,7 +70,53 @@ predict_training (const Call *call, const char *const *paths, Validation *valida
   return TRUE;
 }
 
+static gboolean
+read_min_size (const char *text, double *size, GError **error)
+{
+  g_autoptr (GError) wrong = NULL;
+
+  *size = 0;
+  if (text == NULL || quantity_parse (text, UNIT_BYTES, size, &wrong))
+    return TRUE;
+  usage_error (error, "--min-size: %s", wrong->message);
+  return FALSE;
+}
+
+static gboolean
+check_network (const Options *options, GError **error)
+{
+  double size;
+
+  if (options->hold_out != NULL && !g_str_equal (options->hold_out, "sizes"))
+    usage_error (error, "--hold-out: '%s' is not what collectives have; give --hold-out sizes", options->hold_out);
+  else if ((options->hold_out != NULL) + options->catalogue + (options->fit != NULL) > 1)
+    usage_error (error, "--hold-out, --fit and --catalogue exclude each other: each says what the prediction may know");
+  else if (options->bags || options->anchor != NULL || options->where != NULL)
+    usage_error (error, "collectives take --hold-out sizes, --fit, --catalogue and --min-size, not --bags, --anchor or --where");
+  else
+    return read_min_size (options->min_size, &size, error);
+  return FALSE;
+}
+
+static gboolean
+predict_network (const Call *call, const char *const *paths, Validation *validation, GPtrArray *keep, GError **error)
+{
+  g_autoptr (GPtrArray) remarks = g_ptr_array_new_with_free_func (g_free);
+  NetworkValidation how = {
+    .hold_out_sizes = call->options.hold_out != NULL, .catalogue = call->options.catalogue,
+    .fit = (const char *const *) call->options.fit, .hold_out_first = NETWORK_HOLD_OUT_FIRST
+  };
+
+  if (!read_min_size (call->options.min_size, &how.min_size, error)
+      || !network_validate (paths, &how, validation, keep, remarks, error))
+    return FALSE;
+  for (guint i = 0; i < remarks->len; i++)
+    call_remark (call, "%s", (const char *) g_ptr_array_index (remarks, i));
+  return TRUE;
+}
+
 static const ValidateKind kinds[] = {
+  { "network", check_network, predict_network, (GDestroyNotify) network_table_free },
   { "compute", check_compute, predict_compute, (GDestroyNotify) kernel_table_free },
   { "training", check_training, predict_training, (GDestroyNotify) csv_free },
 };
@@ -123,12 +170,14 @@ run_validate (Call *call, GError **error)
 }
 
 static const Option options[] = {
-  { "hold-out", 0, OPTION_TEXT, offsetof (Options, hold_out), "shapes", "Fits 70 % of the shapes of each file and predicts the others." },
+  { "hold-out", 0, OPTION_TEXT, offsetof (Options, hold_out), "shapes|sizes",
+    "Fits 70 % of the shapes (compute), or every fourth size (network), of each file and predicts the others." },
   { "fit", 0, OPTION_REPEATED, offsetof (Options, fit), "FILE", "Fits this file and predicts the arguments; may be repeated." },
   { "catalogue", 0, OPTION_FLAG, offsetof (Options, catalogue), NULL, "Fits nothing: the shipped parts, none that was fitted to the file." },
   { "anchor", 0, OPTION_TEXT, offsetof (Options, anchor), "smallest|full-node|none",
     "Training: the row of each group that sets its one efficiency (default: smallest); none: models/efficiency.csv." },
   { "where", 0, OPTION_REPEATED, offsetof (Options, where), "COLUMN=VALUE", "Training: only rows that fit; shell patterns; may be repeated." },
+  { "min-size", 0, OPTION_TEXT, offsetof (Options, min_size), "SIZE", "Network: predict only messages from this size on (1MiB)." },
   { "bags", 0, OPTION_FLAG, offsetof (Options, bags), NULL, "Also the error of the summed time of random bags of 100 kernels." },
   { "rows", 0, OPTION_TEXT, offsetof (Options, rows), "FILE.csv", "Writes every row with its prediction, interval and error." },
   { NULL, 0, 0, 0, NULL, NULL }
@@ -137,7 +186,7 @@ static const Option options[] = {
 const Command command_validate = {
   .name = "validate",
   .summary = "predicted against measured, for whole tables",
-  .arguments = "compute|training FILE...",
+  .arguments = "network|compute|training FILE...",
   .min_args = 2, .max_args = G_MAXUINT,
   .options = options,
   .formats = TRUE, .writes = TRUE,
@@ -147,7 +196,12 @@ const Command command_validate = {
     "taken (same GPU and kind of kernel, then what other GPUs say of the specs), and the line says\n"
     "which.  Intervals are meant to hold 90 % of the rows.\n"
     "\n"
-    "Example:\n"
+    "network: nccl-tests tables or logs.  --hold-out sizes fits every fourth size of each file, all\n"
+    "files of one installation together; --fit predicts by the files given there; else the parts of\n"
+    "models/system that never saw the file give, as shares of nominal rates.\n"
+    "\n"
+    "Examples:\n"
+    "  lockstep validate network --hold-out sizes --min-size 1MiB allreduce_*.csv\n"
     "  lockstep validate compute --hold-out shapes --bags gemm_A100-SXM_bf16_vidur.csv\n",
   .run = run_validate,
 };
