@@ -52,6 +52,8 @@ static const Key system_keys[] = {
   { "ranks", KEY_COUNT, UNIT_NONE, AT (ranks), NULL, "Most ranks that were measured.", 2, 1e8, .required = TRUE },
   { "nodes", KEY_COUNT, UNIT_NONE, AT (nodes), "1", "Most nodes that were measured.", 1, 1e7 },
   { "rails", KEY_COUNT, UNIT_NONE, AT (rails), "1", "NICs of a node that Bn is the sum of.", 1, 1024 },
+  { "link-rate", KEY_QUANTITY, UNIT_RATE, AT (link_rate), NULL, "Nominal rate of a GPU's link in the node." },
+  { "node-rate", KEY_QUANTITY, UNIT_RATE, AT (node_rate), NULL, "Nominal rate of all NICs of a node; without it not known." },
   { "choice", KEY_CHOICE, UNIT_NONE, AT (table), "table", "Who picks algorithm and protocol in a node: NCCL's table, or what is cheapest.",
     .choices = choice_names },
   { "simple-from", KEY_STRING, UNIT_NONE, AT (onset_text), NULL,

@@ -30,6 +30,7 @@ typedef struct
 {
   char    *name, *aliases, *summary, *gpu, *machine, *node_transport, *transport, *launch_style, *files, *date;
   guint64  ranks, nodes;          /* largest that were fitted */
+  double   link_rate, node_rate;  /* bytes/s, nominal: of a GPU's links, of a node's NICs; NAN: not known */
   guint64  rails;                 /* NICs of a node that Bn is the sum of */
   gboolean table;                 /* NCCL's own table picks in a box; else the cheapest */
   double   value[N_SYSTEM];       /* NAN: not given */
