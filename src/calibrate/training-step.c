@@ -2,6 +2,7 @@
 #include "calibrate/training-step.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "compute/efficiency.h"
 #include "run/point.h"
@@ -17,8 +18,8 @@ static const guint  solve_iterations = 24;
 /* An efficiency this many times the first guess has no more effect to give. */
 static const double solve_reach = 64;
 
-static double
-run_once (Shelf *parts, const TrainingRow *row, double efficiency, guint64 accumulation, GError **error)
+static gboolean
+run_once (Shelf *parts, const TrainingRow *row, double efficiency, guint64 accumulation, TrainingStep *out, GError **error)
 {
   const RunOptions options = { .parts = parts };
   char number[G_ASCII_DTOSTR_BUF_SIZE];
@@ -28,20 +29,41 @@ run_once (Shelf *parts, const TrainingRow *row, double efficiency, guint64 accum
   g_autoptr (Scenario) scenario = scenario_with (row->scenario, sets, error);
   g_autoptr (Result) result = scenario != NULL ? run_scenario (scenario, &options, error) : NULL;
 
-  return result != NULL ? result->step_time : NAN;
+  if (result == NULL)
+    return FALSE;
+  out->seconds = result->step_time;
+  memcpy (out->ledger, result->ledger, sizeof out->ledger);
+  return TRUE;
 }
 
-double
-training_step (Shelf *parts, const TrainingRow *row, double efficiency, GError **error)
+static double
+extend (double few, double more, guint64 accumulation)
 {
-  double few, more;
+  return more + (more - few) / (double) (long_accumulation - short_accumulation) * (double) (accumulation - long_accumulation);
+}
+
+gboolean
+training_step (Shelf *parts, const TrainingRow *row, double efficiency, TrainingStep *out, GError **error)
+{
+  TrainingStep few, more;
 
   if (row->accumulation <= long_accumulation)
-    return run_once (parts, row, efficiency, row->accumulation, error);
-  few = run_once (parts, row, efficiency, short_accumulation, error);
-  more = isnan (few) ? NAN : run_once (parts, row, efficiency, long_accumulation, error);
-  return more + (more - few) / (double) (long_accumulation - short_accumulation)
-                  * (double) (row->accumulation - long_accumulation);
+    return run_once (parts, row, efficiency, row->accumulation, out, error);
+  if (!run_once (parts, row, efficiency, short_accumulation, &few, error)
+      || !run_once (parts, row, efficiency, long_accumulation, &more, error))
+    return FALSE;
+  out->seconds = extend (few.seconds, more.seconds, row->accumulation);
+  for (guint i = 0; i < N_CAUSES; i++)
+    out->ledger[i] = extend (few.ledger[i], more.ledger[i], row->accumulation);
+  return TRUE;
+}
+
+static double
+step_seconds (Shelf *parts, const TrainingRow *row, double efficiency, GError **error)
+{
+  TrainingStep step;
+
+  return training_step (parts, row, efficiency, &step, error) ? step.seconds : NAN;
 }
 
 /* The step is a convex rising function of 1/efficiency, nearly straight: secants,
@@ -52,7 +74,7 @@ training_solve (Shelf *parts, const TrainingRow *row, double seconds, double sta
   double x[2] = { 1 / start, 0 }, t[2];
   double low = 0, high = INFINITY;
 
-  t[0] = training_step (parts, row, start, error);
+  t[0] = step_seconds (parts, row, start, error);
   x[1] = x[0] * CLAMP (seconds / t[0], 1 / solve_reach, solve_reach);
   for (guint i = 0; i < solve_iterations; i++)
     {
@@ -60,7 +82,7 @@ training_solve (Shelf *parts, const TrainingRow *row, double seconds, double sta
 
       if (isnan (t[0]) || fabs (t[0] / seconds - 1) < solve_tolerance)
         return isnan (t[0]) ? NAN : 1 / x[0];
-      t[1] = training_step (parts, row, 1 / x[1], error);
+      t[1] = step_seconds (parts, row, 1 / x[1], error);
       if (isnan (t[1]))
         return NAN;
       if (t[1] < seconds)

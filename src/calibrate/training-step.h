@@ -2,12 +2,14 @@
 #pragma once
 #include "base/shelf.h"
 #include "calibrate/training-row.h"
+#include "strategy/cause.h"
 
-/* The step of a row by the program's own run, at one efficiency.  NAN and an
- * error where the scenario cannot run. */
-double training_step     (Shelf *parts, const TrainingRow *row, double efficiency, GError **error);
+/* The step of a row by the program's own run, at one efficiency. */
+typedef struct { double seconds, ledger[N_CAUSES]; } TrainingStep;
+gboolean training_step   (Shelf *parts, const TrainingRow *row, double efficiency, TrainingStep *out, GError **error);
 /* The efficiency at which that step is `seconds`; where no efficiency makes it so
- * short (host, input and network alone take longer), the largest one tried. */
+ * short (host, input and network alone take longer), the largest one tried.  NAN and an
+ * error where the scenario cannot run. */
 double training_solve    (Shelf *parts, const TrainingRow *row, double seconds, double start, GError **error);
 
 /* What of a row keys its efficiency. */

@@ -44,7 +44,7 @@ training_items (const TrainingReader *reader, GPtrArray *tables, const char *con
         {
           if (!wanted (where, table, row))
             continue;
-          const TrainingItem item = { t, row, training_row_read (reader, table, row), G_MAXUINT, FALSE, NAN };
+          const TrainingItem item = { t, row, training_row_read (reader, table, row), G_MAXUINT, FALSE, NAN, { 0 } };
           g_array_append_val (items, item);
         }
     }
@@ -194,18 +194,24 @@ catalogue_efficiency (Run *run, const TrainingItem *item, Efficiency *out, GErro
 }
 
 static void
-add_prediction (Run *run, const TrainingItem *item, double predicted, double ideal, const char *from)
+add_prediction (Run *run, const TrainingItem *item, const TrainingStep *step, const TrainingStep *anchor, const char *known,
+                double ideal, const char *from)
 {
-  const IntervalSituation situation = {
-    .anchor = run->how->anchor == ANCHOR_NONE ? "catalogue" : run->how->anchor == ANCHOR_FULL_NODE ? "full-node" : "measured",
-    .nodes = item->read->nodes, .gpus = item->read->gpus, .link_assumed = item->read->link_assumed,
-    .input_unknown = item->read->input_unknown, .seconds = predicted,
+  const TrainingRow *row = item->read;
+  const char *tuning = row->scenario->compute.tuning;
+  const int precision = row->scenario->workload.precision;
+  IntervalSituation situation = {
+    .anchor = known, .software = g_strcmp0 (tuning, "mlperf") == 0 ? tuning : row->scenario->strategy.kind,
+    .nodes = row->nodes, .gpus = row->gpus, .tensor = precision != PRECISION_FP32,
+    .link_assumed = row->link_assumed, .input_unknown = row->input_unknown,
   };
   double lo, hi;
 
+  interval_shares (&situation, step->ledger, step->seconds, anchor != NULL ? anchor->ledger : NULL,
+                   anchor != NULL ? anchor->seconds : 0);
   interval_find (run->intervals, &situation, &lo, &hi);
-  g_autofree char *parts = g_strdup_printf ("%s, %s%s", item->read->platform, from, item->read->link_assumed ? ", link assumed" : "");
-  validation_add (run->validation, item->table, item->row, item->read->measured, predicted, predicted * lo, predicted * hi, parts);
+  g_autofree char *parts = g_strdup_printf ("%s, %s%s", row->platform, from, row->link_assumed ? ", link assumed" : "");
+  validation_add (run->validation, item->table, item->row, row->measured, step->seconds, step->seconds * lo, step->seconds * hi, parts);
   validation_beside (run->validation, ideal);
 }
 
@@ -214,16 +220,15 @@ predict_catalogue (Run *run, const TrainingItem *item)
 {
   g_autoptr (GError) error = NULL;
   Efficiency e;
-  double predicted = NAN;
+  TrainingStep step;
 
-  if (catalogue_efficiency (run, item, &e, &error))
-    predicted = training_step (run->parts, item->read, e.value / item->read->share, &error);
-  if (error != NULL)
+  if (!catalogue_efficiency (run, item, &e, &error)
+      || !training_step (run->parts, item->read, e.value / item->read->share, &step, &error))
     refuse (run, item, skip_inconsistent, error->message);
   else if (item->read->constant)
     validation_fitted (run->validation, item->table, 1);
   else
-    add_prediction (run, item, predicted, NAN, e.origin.text);
+    add_prediction (run, item, &step, NULL, e.match, NAN, e.origin.text);
 }
 
 static double
@@ -238,15 +243,14 @@ predict_anchored (Run *run, guint at)
   const TrainingItem *item = ITEM (run->items, at), *anchor = ITEM (run->items, item->anchor);
   const double ideal = anchor->read->measured * samples_per_gpu (item->read) / samples_per_gpu (anchor->read);
   g_autoptr (GError) error = NULL;
-  double predicted;
+  TrainingStep step;
 
   if (isnan (anchor->efficiency))
     {
       refuse (run, item, skip_few_sizes, NULL);
       return;
     }
-  predicted = training_step (run->parts, item->read, anchor->efficiency, &error);
-  if (error != NULL)
+  if (!training_step (run->parts, item->read, anchor->efficiency, &step, &error))
     refuse (run, item, skip_inconsistent, error->message);
   else if (item->read->constant)
     validation_fitted (run->validation, item->table, 1);
@@ -255,7 +259,7 @@ predict_anchored (Run *run, guint at)
       g_autofree char *from = g_strdup_printf ("efficiency of the %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT " row",
                                                anchor->read->nodes, anchor->read->per_node);
 
-      add_prediction (run, item, predicted, ideal, from);
+      add_prediction (run, item, &step, &anchor->step, run->how->anchor == ANCHOR_FULL_NODE ? "full-node" : "measured", ideal, from);
     }
 }
 
@@ -270,6 +274,8 @@ solve_anchors (Run *run)
       if (!item->serves)
         continue;
       item->efficiency = training_solve (run->parts, item->read, item->read->measured, 0.8 / item->read->share, &error);
+      if (!isnan (item->efficiency) && !training_step (run->parts, item->read, item->efficiency, &item->step, &error))
+        item->efficiency = NAN;
       if (error != NULL)
         remark (run, item, error->message);
     }

@@ -31,6 +31,7 @@ typedef struct
   guint        anchor;        /* index of the item that it is predicted from; itself: it is one; G_MAXUINT: none */
   gboolean     serves;        /* another item is predicted from it */
   double       efficiency;    /* of an anchor */
+  TrainingStep step;          /* of an anchor, at that efficiency */
 } TrainingItem;
 /* Rows of all tables that meet the conditions.  Array of TrainingItem. */
 GArray  *training_items   (const TrainingReader *reader, GPtrArray *tables, const char *const *where, GError **error);

@@ -87,6 +87,7 @@ set_efficiency (ComputeModel *model, const ComputeSpec *spec, const char *worklo
     {
       model->efficiency = model->efficiency_low = model->efficiency_high = spec->efficiency;
       model->efficiency_origin = (Origin) { ORIGIN_USER, "[compute] efficiency" };
+      model->efficiency_match = "user";
       return TRUE;
     }
   if (model->detailed)   /* its kernels carry their own */
@@ -101,6 +102,7 @@ set_efficiency (ComputeModel *model, const ComputeSpec *spec, const char *worklo
   model->efficiency_low = found.low;
   model->efficiency_high = found.high;
   model->efficiency_origin = found.origin;
+  model->efficiency_match = found.match;
   return TRUE;
 }
 

@@ -35,6 +35,7 @@ typedef struct
   double     efficiency;                /* divides all of it */
   double     efficiency_low, efficiency_high;   /* where it may lie */
   Origin     efficiency_origin;
+  const char *efficiency_match;         /* Efficiency.match, or "user" */
 } ComputeModel;
 
 typedef struct

@@ -22,9 +22,9 @@ static const char *const column_names[N_COLUMNS] = {
 /* Which parts of the key must agree, narrowest first.  The generation goes
  * before the tuning: tuning moves e by 1.5 to 2.5 times, a GPU generation by
  * 1.1 to 1.6. */
-typedef struct { gboolean family, tuning, generation; } Level;
+typedef struct { gboolean family, tuning, generation; const char *match; } Level;
 static const Level levels[] = {
-  { TRUE, TRUE, TRUE }, { TRUE, TRUE, FALSE }, { TRUE, FALSE, FALSE }, { FALSE, FALSE, FALSE },
+  { TRUE, TRUE, TRUE, "key" }, { TRUE, TRUE, FALSE, "generation" }, { TRUE, FALSE, FALSE, "class" }, { FALSE, FALSE, FALSE, "class" },
 };
 
 /* The table's word: automatic mixed precision in either half format.  Pure
@@ -131,9 +131,10 @@ median (GArray *values)
   return n % 2 == 1 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
 }
 
-/* The row that was taken, or which part of the key had none. */
+/* The rows that were taken, or which part of the key had none.  `sources`: of
+ * fitted rows. */
 static char *
-describe (const Query *q, const Level *level, guint row, guint n)
+describe (const Query *q, const Level *level, guint row, guint n, const char *sources)
 {
   GString *text = g_string_new ("models/efficiency.csv: ");
   const char *groups = csv_text (q->table, row, q->column[GROUPS]);
@@ -145,52 +146,68 @@ describe (const Query *q, const Level *level, guint row, guint n)
   g_string_append (text, q->precision);
   if (level->generation)
     g_string_append_printf (text, ", %s", q->generation);
-  if (level->generation && *groups != '\0')
+  if (level->generation && *sources != '\0')
+    g_string_append_printf (text, ", by steps of %s", sources);
+  else if (level->generation && *groups != '\0')
     g_string_append_printf (text, " (groups of measured rows: %s, sources: %s)", groups,
                             csv_text (q->table, row, q->column[SOURCES]));
   if (!level->generation)
-    g_string_append_printf (text, ", median of %u row%s; none for %s%s", n, n == 1 ? "" : "s",
+    g_string_append_printf (text, ", median of %u row%s of the nearest GPU generation; none for %s%s", n, n == 1 ? "" : "s",
                             level->family && !level->tuning ? "tuning " : "",
                             !level->family ? q->family : !level->tuning ? q->tuning : q->generation);
   return g_string_free (text, FALSE);
 }
 
-/* One row has its own range; several, at least that of a value alone. */
-static gboolean
-set_range (const Query *q, guint row, const GArray *values, Efficiency *out, GError **error)
+/* The rows' own ranges where all of the key was found; else, or where a row has
+ * none, at least that of a value alone. */
+static void
+set_range (const GArray *values, const GArray *ends, gboolean whole_key, Efficiency *out)
 {
-  const double *v = (const double *) (gconstpointer) values->data;
-  double low = NAN, high = NAN;
+  const double *v = (const double *) (gconstpointer) values->data, *e = (const double *) (gconstpointer) ends->data;
+  const gboolean own = whole_key && (values->len > 1 || ends->len > 0);
 
-  if (values->len == 1
-      && (!csv_number (q->table, row, q->column[LOW], &low, error)
-          || !csv_number (q->table, row, q->column[HIGH], &high, error)))
-    return FALSE;
-  out->low = out->value * ALONE_LOW;
-  out->high = out->value * ALONE_HIGH;
-  if (values->len == 1 && !isnan (low) && !isnan (high))
+  out->low = own ? out->value : out->value * ALONE_LOW;
+  out->high = own ? out->value : out->value * ALONE_HIGH;
+  for (guint i = 0; i < values->len; i++)
     {
-      out->low = MIN (low, out->value);
-      out->high = MAX (high, out->value);
+      out->low = MIN (out->low, v[i]);
+      out->high = MAX (out->high, v[i]);
     }
-  else if (values->len > 1)
+  for (guint i = 0; i < ends->len && own; i++)
     {
-      out->low = MIN (out->low, v[0]);
-      out->high = MAX (out->high, v[values->len - 1]);
+      out->low = MIN (out->low, e[i]);
+      out->high = MAX (out->high, e[i]);
+    }
+}
+
+static gboolean
+add_ends (const Query *q, guint row, GArray *ends, GError **error)
+{
+  for (guint c = LOW; c <= HIGH; c++)
+    {
+      double end;
+
+      if (!csv_number (q->table, row, q->column[c], &end, error))
+        return FALSE;
+      if (!isnan (end))
+        g_array_append_val (ends, end);
     }
   return TRUE;
 }
 
-/* In the order of their years.  NULL ends. */
-static const char *const generations[] = { "Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell", NULL };
+/* In the order of their years; those of one year stand together. */
+static const struct { const char *name; int rank; } generations[] = {
+  { "Kepler", 0 }, { "Maxwell", 1 }, { "Pascal", 2 }, { "Volta", 3 }, { "Turing", 4 }, { "Ampere", 5 }, { "Ada", 6 },
+  { "Hopper", 6 }, { "Blackwell", 7 },
+};
 
 static int
 generation_rank (const char *name)
 {
-  for (int i = 0; generations[i] != NULL; i++)
+  for (gsize i = 0; i < G_N_ELEMENTS (generations); i++)
     {
-      if (g_str_equal (generations[i], name))
-        return i;
+      if (g_str_equal (generations[i].name, name))
+        return generations[i].rank;
     }
   return -1;
 }
@@ -207,7 +224,8 @@ generation_distance (const Query *q, guint row)
 static gboolean
 try_rows (const Query *q, const Level *level, gboolean fitted, Efficiency *out, gboolean *found, GError **error)
 {
-  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double)), ends = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GString) sources = g_string_new (NULL);
   guint last = 0, nearest = G_MAXUINT;
 
   *found = FALSE;
@@ -228,18 +246,21 @@ try_rows (const Query *q, const Level *level, gboolean fitted, Efficiency *out, 
       if (generation_distance (q, row) > nearest)
         continue;
       if (generation_distance (q, row) < nearest)
-        g_array_set_size (values, 0);
+        g_array_set_size (values, g_array_set_size (ends, 0)->len);
+      g_string_append_printf (sources, "%s%s", values->len > 0 ? ", " : "", csv_text (q->table, row, q->column[SOURCE]));
       nearest = generation_distance (q, row);
       g_array_append_val (values, value);
+      if (!add_ends (q, row, ends, error))
+        return FALSE;
       last = row;
     }
   if (values->len == 0)
     return TRUE;
   out->value = median (values);
-  if (!set_range (q, last, values, out, error))
-    return FALSE;
-  g_autofree char *text = describe (q, level, last, values->len);
-  out->origin = (Origin) { ORIGIN_ASSUMED, g_intern_string (text) };
+  out->match = !level->generation && level->tuning && nearest > 1 ? "far" : level->match;
+  set_range (values, ends, level->generation, out);
+  g_autofree char *text = describe (q, level, last, values->len, fitted ? sources->str : "");
+  out->origin = (Origin) { fitted && level->generation ? ORIGIN_DERIVED : ORIGIN_ASSUMED, g_intern_string (text) };
   *found = TRUE;
   return TRUE;
 }
@@ -287,6 +308,7 @@ efficiency_find_without (const char *family, const char *tuning, const char *pre
   q.family = q.tuning = q.precision = q.generation = ANY;
   if (!try_level (&q, &levels[0], out, &found, error))
     return FALSE;
+  out->match = "class";
   if (!found)
     g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s: no row for %s, and none for '%s'", csv_name (table),
                  precision, ANY);

@@ -7,6 +7,8 @@
 typedef struct
 {
   double value, low, high;
+  const char *match;         /* how much of the key was found: "key", "generation" (the one before or after), "far" (another one),
+                              * "class" (a wider one) */
   Origin origin;             /* text interned: lives as long as the program */
 } Efficiency;
 

@@ -2,15 +2,19 @@
 #include "run/interval.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/csv.h"
 #include "base/origin.h"
 
-/* Cells that say when a line holds; empty: always.  The first line that holds counts. */
-enum { ANCHOR, NODES, LINK, INPUT, BELOW, LO, HI, ORIGIN, N_COLUMNS };
-static const char *const column_names[N_COLUMNS] = { "anchor", "nodes", "link", "input", "below_s", "lo", "hi", "origin" };
+/* First what a line holds for (empty: anything, "a|b": either), then its numbers.
+ * The first line that holds counts. */
+enum { ANCHOR, NODES, SOFTWARE, PRECISION, LINK, INPUT, BELOW, LO, HI, WAIT, OTHER, ORIGIN, N_COLUMNS };
+static const char *const column_names[N_COLUMNS] = {
+  "anchor", "nodes", "software", "precision", "link", "input", "below_s", "lo", "hi", "wait", "other", "origin",
+};
 
-typedef struct { const char *text[N_COLUMNS]; double below, lo, hi; } Line;
+typedef struct { const char *text[N_COLUMNS]; double number[N_COLUMNS]; } Line;
 
 struct IntervalTable
 {
@@ -22,16 +26,20 @@ static gboolean
 read_line (IntervalTable *intervals, guint row, const guint column[N_COLUMNS], GError **error)
 {
   const CsvTable *table = intervals->table;
-  Line line = { .below = NAN };
+  Line line;
 
   for (guint i = 0; i < N_COLUMNS; i++)
-    line.text[i] = csv_text (table, row, column[i]);
-  if (!csv_number (table, row, column[BELOW], &line.below, error) || !csv_number (table, row, column[LO], &line.lo, error)
-      || !csv_number (table, row, column[HI], &line.hi, error))
-    return FALSE;
-  if (!(line.lo > 0 && line.lo <= line.hi))
     {
-      g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s:%u: lo: must be above 0 and at most hi", csv_name (table), csv_line (table, row));
+      line.text[i] = csv_text (table, row, column[i]);
+      if (i >= BELOW && i < ORIGIN && !csv_number (table, row, column[i], &line.number[i], error))
+        return FALSE;
+    }
+  for (guint i = LO; i <= OTHER; i++)
+    {
+      if (line.number[i] >= 0)
+        continue;
+      g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s:%u: %s: must be 0 or more", csv_name (table), csv_line (table, row),
+                   column_names[i]);
       return FALSE;
     }
   g_array_append_val (intervals->lines, line);
@@ -72,10 +80,41 @@ interval_table_free (IntervalTable *intervals)
   g_free (intervals);
 }
 
+static double
+share (const double *ledger, double seconds, gboolean wait)
+{
+  const double all = wait ? ledger[CAUSE_WAIT] : ledger[CAUSE_HOST] + ledger[CAUSE_EXPOSED_COMM] + ledger[CAUSE_BUBBLE]
+                                                   + ledger[CAUSE_INPUT] + ledger[CAUSE_OTHER];
+
+  return all / seconds;
+}
+
+void
+interval_shares (IntervalSituation *s, const double ledger[N_CAUSES], double seconds, const double *anchor, double anchor_seconds)
+{
+  s->seconds = seconds;
+  s->wait = fmax (0, share (ledger, seconds, TRUE) - (anchor != NULL ? share (anchor, anchor_seconds, TRUE) : 0));
+  s->other = fmax (0, share (ledger, seconds, FALSE) - (anchor != NULL ? share (anchor, anchor_seconds, FALSE) : 0));
+}
+
 static gboolean
 says (const Line *line, guint column, const char *what)
 {
-  return *line->text[column] == '\0' || g_str_equal (line->text[column], what);
+  g_auto (GStrv) list = NULL;
+
+  if (*line->text[column] == '\0')
+    return TRUE;
+  list = g_strsplit (line->text[column], "|", -1);
+  return g_strv_contains ((const char *const *) list, what);
+}
+
+static gboolean
+holds (const Line *line, const IntervalSituation *s)
+{
+  return says (line, ANCHOR, s->anchor) && says (line, NODES, s->gpus < 2 ? "none" : s->nodes > 1 ? "several" : "one")
+         && says (line, SOFTWARE, s->software) && says (line, PRECISION, s->tensor ? "tensor" : "full")
+         && says (line, LINK, s->link_assumed ? "assumed" : "known") && says (line, INPUT, s->input_unknown ? "unknown" : "known")
+         && (isnan (line->number[BELOW]) || s->seconds < line->number[BELOW]);
 }
 
 const char *
@@ -86,14 +125,12 @@ interval_find (const IntervalTable *intervals, const IntervalSituation *s, doubl
     {
       const Line *line = &g_array_index (intervals->lines, Line, i);
 
-      if (says (line, ANCHOR, s->anchor) && says (line, NODES, s->gpus < 2 ? "none" : s->nodes > 1 ? "several" : "one")
-          && says (line, LINK, s->link_assumed ? "assumed" : "known") && says (line, INPUT, s->input_unknown ? "unknown" : "known")
-          && (isnan (line->below) || s->seconds < line->below))
-        {
-          *lo = line->lo;
-          *hi = line->hi;
-          return line->text[ORIGIN];
-        }
+      if (!holds (line, s))
+        continue;
+      const double rest = hypot (line->number[WAIT] * s->wait, line->number[OTHER] * s->other);
+      *lo = exp (-hypot (line->number[LO], rest));
+      *hi = exp (hypot (line->number[HI], rest));
+      return line->text[ORIGIN];
     }
   return NULL;
 }

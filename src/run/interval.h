@@ -1,24 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include <glib.h>
+#include "strategy/cause.h"
 
-/* How far measured steps lie from predicted ones, by situation:
- * models/interval.csv, 5 to 95 % of measured over predicted among rows that no
- * constant was fitted to. */
+/* How far measured steps lie from predicted ones, by situation: a line of
+ * models/interval.csv says how far what was anchored may be off, and how well the
+ * rest of the step (waits, communication, host, input) is known; both in ln, as
+ * 5 and 95 % of measured over predicted, added as independent errors. */
 typedef struct IntervalTable IntervalTable;
 
 typedef struct
 {
-  const char *anchor;        /* "measured": efficiency from a smaller run of the same job; "full-node"; "catalogue" */
+  const char *anchor;        /* "measured": efficiency from a smaller run of the same job; "full-node";
+                              * "key", "generation", "class": models/efficiency.csv, by how much of the key was found */
+  const char *software;      /* the strategy's name, or "mlperf" */
   guint64     nodes, gpus;
+  gboolean    tensor;        /* TF32, mixed or fp8: tensor cores set the pace */
   gboolean    link_assumed;  /* known by the product's name only */
   gboolean    input_unknown; /* real data, rate of the input path not known */
   double      seconds;       /* predicted step */
+  double      wait, other;   /* shares of the step beyond those of the anchor: waits for slower ranks;
+                              * communication, host, input */
 } IntervalSituation;
 
 IntervalTable *interval_table_load (GError **error);
 void           interval_table_free (IntervalTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IntervalTable, interval_table_free)
-/* Factors on the predicted step; the line that gave them, or NULL: none fits, then
- * both are NAN. */
+/* The shares from ledgers (seconds by Cause); `anchor` NULL: of one GPU, which has none. */
+void           interval_shares (IntervalSituation *situation, const double ledger[N_CAUSES], double seconds,
+                                const double *anchor, double anchor_seconds);
+/* Factors on the predicted step; the line's origin, or NULL: none fits, then both
+ * are NAN. */
 const char    *interval_find (const IntervalTable *table, const IntervalSituation *situation, double *lo, double *hi);
