@@ -205,13 +205,14 @@ add_prediction (Run *run, const TrainingItem *item, const TrainingStep *step, co
     .nodes = row->nodes, .gpus = row->gpus, .tensor = precision != PRECISION_FP32,
     .link_assumed = row->link_assumed, .input_unknown = row->input_unknown,
   };
-  double lo, hi;
+  Interval interval;
 
   interval_shares (&situation, step->ledger, step->seconds, anchor != NULL ? anchor->ledger : NULL,
                    anchor != NULL ? anchor->seconds : 0);
-  interval_find (run->intervals, &situation, &lo, &hi);
+  interval_find (run->intervals, &situation, &interval);
   g_autofree char *parts = g_strdup_printf ("%s, %s%s", row->platform, from, row->link_assumed ? ", link assumed" : "");
-  validation_add (run->validation, item->table, item->row, row->measured, step->seconds, step->seconds * lo, step->seconds * hi, parts);
+  validation_add (run->validation, item->table, item->row, row->measured, step->seconds, step->seconds * interval.lo,
+                  step->seconds * interval.hi, parts);
   validation_beside (run->validation, ideal);
 }
 

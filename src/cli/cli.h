@@ -26,7 +26,7 @@ typedef struct
   /* of single commands */
   gboolean timeline, require_fit, force, verbose, unfold, allow_unequal_batch;
   char    *nodes, *gpus, *mode, *plot, *jobs;
-  gboolean catalogue, bags;
+  gboolean catalogue, bags, intervals;
   char    *hold_out, *rows;
   char   **fit, **where;        /* NULL: none */
   char    *anchor, *min_size;

@@ -7,6 +7,7 @@
 #define TICK_US  (100 * 1000)   /* between two lines of progress */
 
 static const Option options[] = {
+  { "intervals", 0, OPTION_FLAG, offsetof (Options, intervals), NULL, "Also where each step lies, 5 to 95 %." },
   { "jobs", 0, OPTION_TEXT, offsetof (Options, jobs), "N", "Threads; without it one a processor." },
   { NULL, 0, 0, 0, NULL, NULL }
 };
@@ -104,7 +105,7 @@ static gboolean
 sweep (Progress *p, const Scenario *scenario, guint jobs, GError **error)
 {
   const SweepOptions sweep_options = {
-    .jobs = jobs, .run = { .one_gpu = TRUE }, .point = take_point, .progress = show_progress, .user = p,
+    .jobs = jobs, .run = { .one_gpu = TRUE, .interval = p->call->options.intervals }, .point = take_point, .progress = show_progress, .user = p,
   };
 
   p->start = g_get_monotonic_time ();

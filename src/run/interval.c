@@ -9,9 +9,9 @@
 
 /* First what a line holds for (empty: anything, "a|b": either), then its numbers.
  * The first line that holds counts. */
-enum { ANCHOR, NODES, SOFTWARE, PRECISION, LINK, INPUT, BELOW, LO, HI, WAIT, OTHER, ORIGIN, N_COLUMNS };
+enum { ANCHOR, NODES, SOFTWARE, PRECISION, LINK, INPUT, BELOW, LO, HI, WAIT, OTHER, SLOW, FAST, ORIGIN, N_COLUMNS };
 static const char *const column_names[N_COLUMNS] = {
-  "anchor", "nodes", "software", "precision", "link", "input", "below_s", "lo", "hi", "wait", "other", "origin",
+  "anchor", "nodes", "software", "precision", "link", "input", "below_s", "lo", "hi", "wait", "other", "slow", "fast", "origin",
 };
 
 typedef struct { const char *text[N_COLUMNS]; double number[N_COLUMNS]; } Line;
@@ -117,10 +117,16 @@ holds (const Line *line, const IntervalSituation *s)
          && (isnan (line->number[BELOW]) || s->seconds < line->number[BELOW]);
 }
 
-const char *
-interval_find (const IntervalTable *intervals, const IntervalSituation *s, double *lo, double *hi)
+static double
+or_one (double value)
 {
-  *lo = *hi = NAN;
+  return isnan (value) ? 1 : value;
+}
+
+gboolean
+interval_find (const IntervalTable *intervals, const IntervalSituation *s, Interval *out)
+{
+  *out = (Interval) { NAN, NAN, NAN, NAN, NULL };
   for (guint i = 0; i < intervals->lines->len; i++)
     {
       const Line *line = &g_array_index (intervals->lines, Line, i);
@@ -128,9 +134,18 @@ interval_find (const IntervalTable *intervals, const IntervalSituation *s, doubl
       if (!holds (line, s))
         continue;
       const double rest = hypot (line->number[WAIT] * s->wait, line->number[OTHER] * s->other);
-      *lo = exp (-hypot (line->number[LO], rest));
-      *hi = exp (hypot (line->number[HI], rest));
-      return line->text[ORIGIN];
+      *out = (Interval) {
+        .lo = exp (-hypot (line->number[LO], rest)), .hi = exp (hypot (line->number[HI], rest)),
+        .slow = or_one (line->number[SLOW]), .fast = or_one (line->number[FAST]), .origin = line->text[ORIGIN],
+      };
+      return TRUE;
     }
-  return NULL;
+  return FALSE;
+}
+
+void
+interval_widen (Interval *interval, double seconds, double slow_seconds, double fast_seconds)
+{
+  interval->hi = exp (hypot (log (interval->hi), log (fmax (slow_seconds / seconds, 1))));
+  interval->lo = exp (-hypot (log (interval->lo), log (fmin (fast_seconds / seconds, 1))));
 }

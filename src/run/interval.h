@@ -29,6 +29,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (IntervalTable, interval_table_free)
 /* The shares from ledgers (seconds by Cause); `anchor` NULL: of one GPU, which has none. */
 void           interval_shares (IntervalSituation *situation, const double ledger[N_CAUSES], double seconds,
                                 const double *anchor, double anchor_seconds);
-/* Factors on the predicted step; the line's origin, or NULL: none fits, then both
- * are NAN. */
-const char    *interval_find (const IntervalTable *table, const IntervalSituation *situation, double *lo, double *hi);
+typedef struct
+{
+  double lo, hi;             /* factors on the predicted step */
+  double slow, fast;         /* factors on the time of its links that are not in them yet; 1: none */
+  const char *origin;        /* of the line, borrowed */
+} Interval;
+/* FALSE: no line fits, and all is NAN. */
+gboolean       interval_find (const IntervalTable *table, const IntervalSituation *situation, Interval *out);
+/* Puts a step of `slow` and one of `fast` links beside the predicted one into the interval. */
+void           interval_widen (Interval *interval, double seconds, double slow_seconds, double fast_seconds);

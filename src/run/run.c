@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/run.h"
+#include "run/interval.h"
 #include "run/summary.h"
 #include <math.h>
 
@@ -134,6 +135,77 @@ add_warnings (Result *r, const Point *point)
   r->warnings = g_strv_builder_end (builder);
 }
 
+static gpointer
+load_intervals (gconstpointer what, GError **error)
+{
+  (void) what;
+  return interval_table_load (error);
+}
+
+static void
+free_intervals (gpointer table)
+{
+  interval_table_free (table);
+}
+
+/* A rented link is known by its name; one whose rate the scenario gives, or of a
+ * machine of one's own, is known. */
+static gboolean
+link_assumed (const Point *point)
+{
+  const NetworkSpec *spec = &point->scenario->network;
+
+  return cluster_nodes (point->cluster) > 1 && cluster_machine (point->cluster)->cloud != NULL && isnan (spec->efficiency)
+         && isnan (spec->nic_bandwidth);
+}
+
+/* The step with all links' times scaled; frozen choices. */
+static gboolean
+play_links (const Point *point, double factor, double *seconds, GError **error)
+{
+  DurationScale scale = duration_as_is;
+  g_auto (Played) played = { 0 };
+
+  scale.link = factor;
+  played.graph = graph_new ();
+  if (!strategy_build (point->strategy, &point->input, played.graph, error))
+    return FALSE;
+  played.x = execution_new (played.graph, cluster_network (point->cluster), FALSE);
+  execution_scale (played.x, &scale);
+  if (!steady_run (played.x, &played.window, error))
+    return FALSE;
+  *seconds = window_seconds (&played.window);
+  return TRUE;
+}
+
+/* Nothing is said of a step without kernels, or over wires of the textbook. */
+static gboolean
+fill_interval (Result *r, const Point *point, Shelf *parts, GError **error)
+{
+  static const ShelfKind kind = { "intervals", load_intervals, free_intervals };
+  const IntervalTable *table = shelf_get (parts, &kind, "", NULL, error);
+  const char *tuning = point->scenario->compute.tuning;
+  IntervalSituation situation = {
+    .anchor = point->compute.efficiency_match, .software = g_strcmp0 (tuning, "mlperf") == 0 ? tuning : point->strategy->name,
+    .nodes = r->nodes, .gpus = r->gpus, .tensor = point->compute.precision != PRECISION_FP32, .link_assumed = link_assumed (point),
+  };
+  Interval interval;
+  double slow = r->step_time, fast = r->step_time;
+
+  if (table == NULL)
+    return FALSE;
+  interval_shares (&situation, r->ledger, r->step_time, NULL, 0);
+  if (situation.anchor == NULL || point->compute.ideal || g_strcmp0 (point->scenario->network.transport, "plain") == 0
+      || !interval_find (table, &situation, &interval))
+    return TRUE;
+  if (interval.slow > 1 && (!play_links (point, interval.slow, &slow, error) || !play_links (point, interval.fast, &fast, error)))
+    return FALSE;
+  interval_widen (&interval, r->step_time, slow, fast);
+  r->step_lo = r->step_time * interval.lo;
+  r->step_hi = r->step_time * interval.hi;
+  return TRUE;
+}
+
 static gboolean
 fill_result (Result *r, const Point *point, const RunOptions *options, GError **error)
 {
@@ -196,7 +268,8 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
     return NULL;
   r = g_new0 (Result, 1);
   describe_point (r, point);
-  if (!fill_result (r, point, options, error) || (options->one_gpu && !add_one_gpu (r, scenario, parts, error)))
+  if (!fill_result (r, point, options, error) || (options->interval && !fill_interval (r, point, parts, error))
+      || (options->one_gpu && !add_one_gpu (r, scenario, parts, error)))
     return NULL;
   return g_steal_pointer (&r);
 }

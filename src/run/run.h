@@ -10,6 +10,7 @@ typedef struct
   gboolean one_gpu;      /* run one GPU alone for the efficiency */
   gboolean lanes;        /* keep the spans */
   gboolean unfold;       /* a class for every rank */
+  gboolean interval;     /* step_lo and step_hi */
   Shelf   *parts;        /* shared with other runs; NULL: read anew */
 } RunOptions;
 

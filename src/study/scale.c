@@ -179,7 +179,7 @@ check_batch (const Scenario *scenario, const GArray *places, GError **error)
 static Result *
 run_place (Shelf *parts, const Scenario *outer, const Place *place, gboolean strong, guint64 scenario_gpus, GError **error)
 {
-  const RunOptions options = { .parts = parts };
+  const RunOptions options = { .interval = TRUE, .parts = parts };
   g_autofree char *nodes = g_strdup_printf ("cluster.nodes=%" G_GUINT64_FORMAT, place->nodes);
   g_autofree char *gpus = g_strdup_printf ("cluster.gpus-per-node=%" G_GUINT64_FORMAT, place->gpus_per_node);
   const char *const sets[] = { nodes, gpus, NULL };
