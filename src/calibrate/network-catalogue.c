@@ -163,7 +163,7 @@ picks_by_table (const Donors *donors, const NcclTestsSystem *names)
   int more = 0;
 
   if (*names->version != '\0')
-    return g_ascii_strtod (names->version, NULL) >= 2.19 || g_ascii_strtoull (names->version + 2, NULL, 10) >= 19;
+    return network_table_version (names->version);
   for (guint i = 0; i < donors->systems->len; i++)
     {
       const System *system = g_ptr_array_index (donors->systems, i);
@@ -263,9 +263,23 @@ usual_value (const NetworkModel *model, const NetworkPriors *priors, SystemParam
     }
 }
 
-NetworkFit *
-network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path, gboolean many_nodes, char **what, GError **error)
+/* Nobody says the NICs: one a GPU, the fastest of its slot's generation (100, 200,
+ * 400 Gbit/s are 0.8 of PCIe 3, 4, 5 x16). */
+static void
+assume_rails (NetworkFit *fit, const RankGroup *group, NetworkPlatform *platform)
 {
+  static const double of_slot = 0.8;
+
+  if (!(fit->model.gpu->pcie > 0))
+    return;
+  platform->node_rate = of_slot * fit->model.gpu->pcie * (double) group->per_node;
+  fit->model.rails = (guint) group->per_node;
+}
+
+NetworkFit *
+network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path, const RankGroup *group, char **what, GError **error)
+{
+  const gboolean many_nodes = group->n_nodes > 1;
   g_autoptr (NetworkFit) fit = g_new0 (NetworkFit, 1);
   g_autoptr (GPtrArray) systems = g_ptr_array_new (), generations = g_ptr_array_new_with_free_func (g_free), none = g_ptr_array_new ();
   g_autoptr (GHashTable) used = g_hash_table_new (g_str_hash, g_str_equal);
@@ -296,6 +310,8 @@ network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path,
     }
   if (isnan (platform.node_rate))
     platform.node_rate = names->nic;
+  if (isnan (platform.node_rate) && many_nodes)
+    assume_rails (fit, group, &platform);
   fit->model.table = picks_by_table (&donors, names);
   unshare (fit, &platform, of_ring, many_nodes);
   fit->spread = spread_of (&fit->model, many_nodes, nearest);

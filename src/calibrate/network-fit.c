@@ -9,7 +9,7 @@
 /* A row this far off in ln begins to count as far off. */
 static const double row_scale = 0.06;
 /* What of a residual is taken over to the sizes between. */
-static const double residual_share = 0.7;
+static const double residual_share = 0.8;
 static const double normal_90 = 1.645;
 
 /* Misfit of form dominates the covariance; both factors were chosen on sizes and
@@ -185,17 +185,17 @@ find_extent (NetworkFit *fit, const GPtrArray *rows)
     }
 }
 
-/* NCCL's table of today may not be that of an older library, or of another: what
- * describes the rows better picks. */
+/* NCCL's table of today may not be that of an older library, or of another: where
+ * the version is not known to have it, what describes the rows better picks. */
 static gboolean
-fit_choices (NetworkFit *fit, const NetworkPriors *priors, Problem *problem, GError **error)
+fit_choices (NetworkFit *fit, const NetworkPriors *priors, Problem *problem, const char *version, GError **error)
 {
   double least = INFINITY;
   gboolean table = TRUE, any_box = FALSE;
 
   for (guint i = 0; i < problem->rows->len; i++)
     any_box |= ((NcclTestsRow *) g_ptr_array_index (problem->rows, i))->nodes < 2;
-  for (int choice = 1; choice >= (any_box ? 0 : 1); choice--)
+  for (int choice = 1; choice >= (any_box && !network_table_version (version) ? 0 : 1); choice--)
     {
       g_autoptr (FitResult) result = NULL;
       gboolean informed[N_SYSTEM];
@@ -359,7 +359,7 @@ network_fit_new (Shelf *shelf, const NcclTestsSystem *names, const GPtrArray *ro
       if (several_counts (rows))
         settle_rings (fit, &priors, &problem);
     }
-  fine = fit_choices (fit, &priors, &problem, error);
+  fine = fit_choices (fit, &priors, &problem, names->version, error);
   g_free (problem.base);
   g_free (problem.placement);
   return fine ? g_steal_pointer (&fit) : NULL;

@@ -194,3 +194,13 @@ network_model_time (const NetworkModel *model, const Paths *base, const double v
     *choice = flow;
   return collective_estimate (&flow, model->network, row->size);
 }
+
+/* Measured switches of protocol agree with it on 2.26 to 2.29. */
+gboolean
+network_table_version (const char *version)
+{
+  char *end;
+  const guint64 major = g_ascii_strtoull (version, &end, 10);
+
+  return major > 2 || (major == 2 && *end == '.' && g_ascii_strtoull (end + 1, NULL, 10) >= 24);
+}

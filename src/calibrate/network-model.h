@@ -33,4 +33,6 @@ void     network_model_paths (const NetworkModel *model, const RankGroup *group,
 /* Seconds of a row with `values` over `base`.  `choice`, which may be NULL: what was chosen. */
 double   network_model_time  (const NetworkModel *model, const Paths *base, const double values[N_SYSTEM],
                               const NcclTestsRow *row, CollectiveFlow *choice);
+/* Is the library known to choose by the table of NCCL 2.30 ("2.27.3")? */
+gboolean network_table_version (const char *version);
 RankGroup network_row_group  (const NcclTestsRow *row);

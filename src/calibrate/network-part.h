@@ -21,4 +21,4 @@ gboolean network_calibrate (const char *const *paths, GString *part, GString *re
 
 /* An installation from parts that never saw the file: medians over donors, rates
  * as shares of the nominal ones.  `what` (caller frees): which parts. */
-NetworkFit *network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path, gboolean many_nodes, char **what, GError **error);
+NetworkFit *network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path, const RankGroup *group, char **what, GError **error);

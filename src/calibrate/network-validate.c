@@ -219,16 +219,18 @@ by_catalogue (Work *work, const NetworkSystem *system, GError **error)
       const NcclTestsRow *row = g_ptr_array_index (system->rows, i);
       const guint t = g_array_index (system->sources, guint, i);
       const char *path = ((NetworkTable *) g_ptr_array_index (work->tables, t))->tests->name;
-      g_autofree char *key = g_strdup_printf ("%s %s %d", path, system->key, row->nodes > 1);
+      g_autofree char *key = g_strdup_printf ("%s %s %" G_GUINT64_FORMAT, path, system->key, row->nodes > 1 ? row->per_node : 0);
       Catalogue *catalogue = g_hash_table_lookup (work->catalogues, key);
       NetworkPrediction prediction;
       g_autofree char *parts = NULL;
 
       if (catalogue == NULL)
         {
+          const RankGroup group = network_row_group (row);
+
           catalogue = g_new0 (Catalogue, 1);
           g_hash_table_insert (work->catalogues, g_steal_pointer (&key), catalogue);
-          catalogue->fit = network_catalogue (work->shelf, system->names, path, row->nodes > 1, &catalogue->what, error);
+          catalogue->fit = network_catalogue (work->shelf, system->names, path, &group, &catalogue->what, error);
           if (catalogue->fit == NULL)
             return FALSE;
         }

@@ -91,6 +91,7 @@ typedef struct
   NetworkSpec    network;
   CollectiveSpec collective;
   ServerSpec     reducers, servers;
+  CalibrationSpec calibration;
 } Specs;
 
 static const struct { const char *group; gsize offset; } fills[] = {
@@ -99,6 +100,7 @@ static const struct { const char *group; gsize offset; } fills[] = {
   { "collective", offsetof (Specs, collective) },
   { "reduction-server", offsetof (Specs, reducers) },
   { "parameter-server", offsetof (Specs, servers) },
+  { "calibration", offsetof (Specs, calibration) },
 };
 
 static void
@@ -203,7 +205,7 @@ predict (const KeyFile *file, const char *op, const Specs *specs, const GArray *
   if (!check_names (file, op, algorithm, error))
     return NULL;
   cluster = cluster_new (&specs->cluster, &specs->network, &specs->reducers, &specs->servers, error);
-  if (cluster == NULL)
+  if (cluster == NULL || !cluster_use_system (cluster, &specs->calibration, error))
     return NULL;
   table = study_collective (op, cluster, algorithm, protocol_names[specs->collective.protocol],
                             (const double *) (gpointer) sizes->data, sizes->len, error);
@@ -251,7 +253,7 @@ const Command command_collective = {
     "OP is all-reduce, reduce-scatter, all-gather, broadcast, all-to-all or send-recv.  Sizes, algbw\n"
     "and busbw mean what nccl-tests means; wire is what passes a node's NICs (one node: a GPU's link)\n"
     "each way.  low and high: nine of ten measured times lie between them.  --set takes the keys of\n"
-    "the groups cluster, network, collective, reduction-server and parameter-server.\n"
+    "the groups cluster, network, collective, reduction-server, parameter-server and calibration.\n"
     "\n"
     "Example:\n"
     "  lockstep collective all-reduce --machine a2-highgpu-8g --nodes 4 --sizes 8,1KiB,1MiB,1GiB\n",

@@ -430,3 +430,14 @@ cluster_warning (const Cluster *c)
     return g_strconcat (servers, "; ", type, NULL);
   return servers != NULL ? g_steal_pointer (&servers) : g_steal_pointer (&type);
 }
+
+gboolean
+cluster_use_system (Cluster *c, const CalibrationSpec *calibration, GError **error)
+{
+  if (calibration->system == NULL)
+    return TRUE;
+  c->system = shelf_get (c->parts, &system_kind, calibration->system, calibration->system, error);
+  if (c->system == NULL && error != NULL && *error != NULL && strncmp ((*error)->message, "unknown", 7) == 0)
+    g_prefix_error (error, "[calibration] system: ");
+  return c->system != NULL;
+}

@@ -36,6 +36,8 @@ Cluster       *cluster_new  (const ClusterSpec *cluster, const NetworkSpec *netw
 /* The same with the parts of a shelf, which must outlive the cluster. */
 Cluster       *cluster_new_from (Shelf *parts, const ClusterSpec *cluster, const NetworkSpec *network,
                                  const ServerSpec *reducers, const ServerSpec *servers, GError **error);
+/* A measured installation's values over those of the transports; NULL: none. */
+gboolean       cluster_use_system (Cluster *cluster, const CalibrationSpec *calibration, GError **error);
 void           cluster_free (Cluster *cluster);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cluster, cluster_free)
 const Network *cluster_network (const Cluster *cluster);

@@ -2,6 +2,7 @@
 #pragma once
 #include "cluster/machine.h"
 #include "network/nccl.h"
+#include "network/system.h"
 
 /* What cluster.c builds and paths.c reads. */
 typedef struct
@@ -21,6 +22,7 @@ struct Cluster
   const Transport *between, *in_node, *grpc;   /* in_node NULL: one GPU a node */
   const Transport *slot;                 /* between GPUs of a node that NVLink does not join; NULL: it joins all */
   const Nccl *nccl;
+  const System *system;                  /* NULL: none */
   NetworkSpec spec;        /* transport names: not kept */
   Servers    reducers, parameter;
   Network   *network;

@@ -199,6 +199,24 @@ fill_servers (const Cluster *c, const Transport *t, const Servers *servers, Path
   out->server_on_both = spec->colocated == COLOCATED_BOTH;
 }
 
+/* What was measured beats what its kind of link and software usually gives. */
+static void
+apply_system (const Cluster *c, const RankGroup *group, Paths *out)
+{
+  const System *system = c->system;
+
+  system_apply (system->value, group, machine_nics (c->machine, c->gpus_per_node, c->gpus_per_node > 1), out);
+  system_onset (system->onset, system->n_onsets, group->n_nodes, out);
+  if (!system->table)
+    {
+      const double nvls = out->nccl.nvls_rate;
+
+      memset (&out->nccl, 0, sizeof out->nccl);
+      out->nccl.nvls_rate = nvls;
+    }
+  out->spread = system_spread (system, group);
+}
+
 gboolean
 cluster_paths (const Cluster *c, const char *which, const RankGroup *group, Paths *out, GError **error)
 {
@@ -215,6 +233,8 @@ cluster_paths (const Cluster *c, const char *which, const RankGroup *group, Path
   fill_in_node (c, group, out);
   fill_between (c, t, group, out);
   fill_software (c, t, group, out);
+  if (c->system != NULL && !grpc)
+    apply_system (c, group, out);
   fill_servers (c, t, parameter || c->reducers.spec.count == 0 ? &c->parameter : &c->reducers, out);
   out->leaf_up = c->leaf_up;
   out->leaf_down = c->leaf_down;

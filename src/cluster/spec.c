@@ -6,6 +6,12 @@
 const char *const gpu_link_names[] = { "as-machine", "none", "pcie", "pcie-host", "nvlink-mesh", "nvlink-bridge", "nvswitch",
                                        "infinity-fabric", NULL };
 
+const Key calibration_keys[] = {
+  { "system", KEY_STRING, UNIT_NONE, offsetof (CalibrationSpec, system), NULL,
+    "A measured installation of models/system (`lockstep calibrate network`); its values beat the transports'." },
+  { NULL }
+};
+
 const Key cluster_keys[] = {
   { "machine", KEY_STRING, UNIT_NONE, offsetof (ClusterSpec, machine), NULL,
     "Machine type of the workers: see `lockstep list machines`; without it (or custom) the keys from gpu on describe it." },

@@ -26,6 +26,9 @@ typedef struct
   guint64 nics, vcpus;
   double  nic_bandwidth;    /* bytes/s of one NIC, one way, nominal */
 } ClusterSpec;
+/* [calibration] */
+typedef struct { char *system; } CalibrationSpec;   /* a measured installation, models/system; NULL: none */
+extern const Key calibration_keys[];
 extern const Key cluster_keys[];
 
 enum { COLOCATED_FALSE, COLOCATED_TRUE, COLOCATED_BOTH };   /* not on the workers, on them alone, there too */

@@ -134,6 +134,18 @@ say_servers (const Cluster *c, const char *which, const char *group_name, const 
          or_user (servers->spec.sum_rate, transport_origin (t, "server-sum-rate")));
 }
 
+static void
+say_system (const System *system, const Sink *sink)
+{
+  const Origin name = { ORIGIN_MEASURED, system->files };
+
+  sink->value (sink->user, "system", "name", system->name, &name);
+  for (int i = 0; i < N_SYSTEM; i++)
+    if (!isnan (system->value[i]))
+      say (sink, "system", system_parameters[i].name, system->value[i], system_parameters[i].unit,
+           system_origin (system, (SystemParameter) i));
+}
+
 void
 cluster_values (const Cluster *c, ClusterValue value, gpointer user)
 {
@@ -143,6 +155,8 @@ cluster_values (const Cluster *c, ClusterValue value, gpointer user)
   if (c->in_node != NULL)
     say_transport (c->in_node, "node-transport", c, &sink);
   say_between (c, &sink);
+  if (c->system != NULL)
+    say_system (c->system, &sink);
   say_servers (c, "nccl", "reduction-server", &c->reducers, &sink);
   say_servers (c, "parameter-server", "parameter-server", &c->parameter, &sink);
 }

@@ -343,3 +343,12 @@ system_apply (const double v[N_SYSTEM], const RankGroup *group, double rails, Pa
   put (v[SYSTEM_FPN], &paths->p2p_share);
   put (v[SYSTEM_FPP], &paths->p2p_pair_share);
 }
+
+/* Chosen on sizes and placements left out of fits of 27 installations. */
+double
+system_spread (const System *system, const RankGroup *group)
+{
+  const gboolean beyond = group->n_ranks > system->ranks || group->n_nodes > system->nodes;
+
+  return exp (beyond ? fmax (2.5 * system->q90, 0.15) : fmax (1.5 * system->q90, 0.1));
+}

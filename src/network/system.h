@@ -52,6 +52,10 @@ Origin  system_origin (const System *system, SystemParameter parameter);
 /* Is the file (its name without folders) one of those that were fitted? */
 gboolean system_has_file (const System *system, const char *path);
 
+/* Nine of ten times lie within this factor: half as far again as those that were
+ * fitted, more beyond the ranks and nodes that were. */
+double  system_spread (const System *system, const RankGroup *group);
+
 /* The given values over `paths`; NAN leaves what is there.  `rails`: links of a
  * whole node, of which paths->between.links are in use. */
 void    system_apply  (const double values[N_SYSTEM], const RankGroup *group, double rails, Paths *paths);

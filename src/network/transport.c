@@ -45,6 +45,7 @@ static const Key transport_keys[] = {
   SHARE ("efficiency-several-gpus", efficiency_several, "1", "Of a NIC's line, several GPUs behind it."),
   RATE ("cap", cap, "Of one node, one way."),
   { "fill", KEY_NUMBER, UNIT_NONE, AT (fill), "0", "Weight of the pipeline fill.", 0, 10 },
+  { "fill-blackwell", KEY_NUMBER, UNIT_NONE, AT (fill_blackwell), NULL, "The same, Blackwell and after.", 0, 10 },
   { "ramp", KEY_NUMBER, UNIT_NONE, AT (ramp), "0", "Step of the LL latency.", 0, 10 },
   { "ramp-size", KEY_QUANTITY, UNIT_BYTES, AT (ramp_size), NULL, "Where that step stands half-way." },
   { "norm", KEY_NUMBER, UNIT_NONE, AT (norm), "1", "How latency and bytes of a ring add: 1 a sum, 2 overlap.", 1, 20 },
@@ -200,7 +201,7 @@ transport_fill (const Transport *t, const Transport *between, Generation generat
 {
   for (int p = 0; p < N_PROTOCOLS; p++)
     out->launch[p] = transport_launch (t, generation, (Protocol) p);
-  out->fill = t->fill;
+  out->fill = generation == GENERATION_BLACKWELL ? given (t->fill_blackwell, t->fill) : t->fill;
   out->ramp = t->ramp;
   out->ramp_size = given (t->ramp_size, 1);
   out->norm = t->norm;

@@ -37,6 +37,7 @@ typedef struct
   double   efficiency_several;  /* with several */
   double   cap;                 /* bytes/s of one node, one way; NAN: none */
   double   fill, ramp, ramp_size, norm, blend;   /* blend NAN: the smaller rate */
+  double   fill_blackwell;      /* NAN: fill */
   double   local_ratio;         /* local slot over ring rate [Cl/B]; NAN: no slot */
   double   plateau_fill;        /* share of the time that fill adds where plateaus are read (512 MiB) */
   double   tree_share;          /* of the rate that a tree reaches [fT] */

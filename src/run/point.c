@@ -81,7 +81,7 @@ load_parts (Point *point, Shelf *parts, GError **error)
   if (!strategy_find (s->strategy.kind, &point->strategy, error))
     return FALSE;
   point->cluster = cluster_new_from (parts, &s->cluster, &s->network, &s->reducers, &s->servers, error);
-  if (point->cluster == NULL)
+  if (point->cluster == NULL || !cluster_use_system (point->cluster, &s->calibration, error))
     return FALSE;
   if (cluster_gpu (point->cluster) == NULL)
     {

@@ -32,6 +32,7 @@ typedef struct
   CollectiveSpec collective;
   ServerSpec   reducers, servers;
   InputSpec    input;
+  CalibrationSpec calibration;
   guint n_measured;  MeasuredPoint *measured;
   guint n_axes;      SweepAxis *axes;
 
