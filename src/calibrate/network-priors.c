@@ -158,6 +158,7 @@ network_priors (const NetworkModel *model, const GPtrArray *rows, NetworkPriors 
     {
       c[SYSTEM_FL] = 0.35;
       out->sd[SYSTEM_GS] = 1;   /* NCCL's constants have it as before; its curves are far above */
+      c[SYSTEM_AV] *= 1.5;      /* as its LL hops are of Hopper's */
     }
   c[SYSTEM_CL] *= c[SYSTEM_B];
   c[SYSTEM_BV] = seen.nvls_rate > 0 ? 1.08 * seen.nvls_rate
