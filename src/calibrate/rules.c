@@ -38,7 +38,7 @@ pattern_fits (const char *patterns, const char *text)
       if (g_pattern_match_simple (g_strstrip (*p), folded))
         return TRUE;
     }
-  return FALSE;
+  return *patterns == '\0' && *text == '\0';
 }
 
 /* Where the operator of "column=value" stands; NULL: nowhere. */

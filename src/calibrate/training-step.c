@@ -89,11 +89,14 @@ training_solve (Shelf *parts, const TrainingRow *row, double seconds, double sta
         low = MAX (low, x[1]);
       else
         high = MIN (high, x[1]);
-      if (high * start * solve_reach < 1)   /* the rest alone takes longer */
+      if (high * start * solve_reach <= 1.001)   /* the rest alone takes longer */
         return 1 / high;
+      if (low * start >= solve_reach)
+        return 1 / low;
       next = x[1] + (seconds - t[1]) * (x[1] - x[0]) / (t[1] - t[0]);
       if (!(next > low && next < high))
         next = isinf (high) ? 2 * low : 0.5 * (low + high);
+      next = CLAMP (next, 1 / (start * solve_reach), solve_reach / start);
       x[0] = x[1];
       t[0] = t[1];
       x[1] = next;
