@@ -87,7 +87,7 @@ _lockstep_option_value ()
   esac
 }
 
-# COMMAND WORDS BEFORE: the arguments that are no options.
+# CUR COMMAND N FIRST: argument number N, from 0, that is no option; FIRST: the first of them.
 _lockstep_argument_of ()
 {
   local cur=$1 command=$2 n=$3 first=$4 usage
@@ -110,7 +110,8 @@ _lockstep ()
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i n=0 first=
   COMPREPLY=()
   if [[ $COMP_CWORD -eq 1 ]]; then
-    _lockstep_offer "$cur" "$(lockstep --help 2> /dev/null | awk '/^$/ { n++ } n == 1 && /^  / { print $1 }')"$'\n--help\n--version\n-h'
+    _lockstep_offer "$cur" "$(lockstep --help 2> /dev/null | awk '/^$/ { n++ } n == 1 && /^  / { print $1 }'
+      printf '%s\n' --help --version -h)"
     return
   fi
   # Bash cuts words at '='.
@@ -141,6 +142,7 @@ _lockstep ()
   fi
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
+      =) i=$((i + 1)) ;;
       -*) [[ -z $(_lockstep_argument "$command" "${COMP_WORDS[i]}") ]] || i=$((i + 1)) ;;
       *) [[ $n -gt 0 ]] || first=${COMP_WORDS[i]}; n=$((n + 1)) ;;
     esac

@@ -63,7 +63,9 @@ compare 'lockstep.1' "$work/options.shown" "$work/options.program" > "$work/bad"
 point 'every command and option stands in lockstep(1)' "$work/bad"
 
 grep -ohE 'g_getenv \("[A-Z_]+"\)' "$source"/src/*/*.c | sed 's/.*"\(.*\)".*/\1/' | grep -E '^(LOCKSTEP_|NO_COLOR)' | sort -u \
-  | while read -r name; do grep -q "^\.It Ev $name" "$docs/lockstep.1" || echo "lockstep.1 lacks: .It Ev $name"; done > "$work/bad"
+  | while read -r name; do
+      grep -q "^\.It Ev $name\$" "$docs/lockstep.1" || echo "lockstep.1 lacks: .It Ev $name"
+    done > "$work/bad"
 point 'every variable of the environment stands in lockstep(1)' "$work/bad"
 
 # --- keys, strategies, algorithms -------------------------------------------------------------------------------
@@ -102,7 +104,7 @@ cat > "$work/runs" <<'RUNS'
 page=$1
 while IFS= read -r line; do
   case $line in
-    *' scale '* | *' plot '* | *--plot*) command -v gnuplot > /dev/null || { echo "$line: no gnuplot" >> ../left-out; continue; } ;;
+    *' scale '* | *' plot '* | *--plot*) command -v gnuplot > /dev/null || { echo "$line" >> ../left-out; continue; } ;;
   esac
   eval "$line" > ../out 2> ../err < /dev/null
   status=$?
@@ -158,18 +160,22 @@ offers ()
   expected=$1
   shift
   (cd "$work/run" && PATH=$work/bin:$PATH bash "$work/complete" "$docs/lockstep.bash" "$@") > "$work/offered" 2>&1
-  grep -qxF -e "$expected" "$work/offered" || echo "'$*' does not offer '$expected' but: $(head -n 5 "$work/offered" | tr '\n' ' ')"
+  grep -qxF -e "$expected" "$work/offered" \
+    || echo "'$*' does not offer '$expected' but: $(head -n 5 "$work/offered" | tr '\n' ' ')"
 }
 if command -v bash > /dev/null; then
   {
     while read -r command; do offers "$command" lockstep "$command"; done < "$work/commands"
-    while read -r command option; do [ -z "$option" ] || offers "$option" lockstep "$command" "$option"; done < "$work/options.program"
+    while read -r command option; do
+      [ -z "$option" ] || offers "$option" lockstep "$command" "$option"
+    done < "$work/options.program"
     offers scenarios/ddp-5x8.ini lockstep run scenarios/ddp-5x8.i
     offers cluster.nodes= lockstep run --set cluster.nod
     offers nccl lockstep run --set strategy.communication = n
     offers json lockstep run --format j
     offers machines lockstep list m
     offers network lockstep list keys netw
+    offers all-gather lockstep collective --set network.latency = '1 us' all-g
     offers dgx-a100 lockstep collective all-reduce --machine dgx-a1
   } > "$work/bad"
   point 'the completion offers commands, options, keys, choices and files' "$work/bad"
