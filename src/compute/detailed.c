@@ -13,9 +13,8 @@ static const char *const dtypes[N_PRECISIONS] = {
   [PRECISION_FP16] = "fp16", [PRECISION_BF16] = "bf16", [PRECISION_FP8] = "fp8",
 };
 
-/* Read once; never changed, never freed. */
-static const GPtrArray *
-shared_parts (GError **error)
+const GPtrArray *
+detailed_parts (GError **error)
 {
   static GMutex lock;
   static GPtrArray *parts;
@@ -40,7 +39,7 @@ rescue (KernelChoice *choice, const KernelDevice *device, const KernelPrecision 
 gboolean
 detailed_init (DetailedModel *model, const Gpu *gpu, Precision precision, double large_rate, GError **error)
 {
-  const GPtrArray *parts = shared_parts (error);
+  const GPtrArray *parts = detailed_parts (error);
   const char *dtype = dtypes[precision];
   const KernelPrecision *kernels = kernel_precision (dtype);
   const struct { KernelChoice *choice; const char *family; const KernelForm *form; } wanted[] = {

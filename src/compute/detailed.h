@@ -10,6 +10,8 @@ typedef struct
   KernelChoice matrix, conv, element, norm, softmax;
 } DetailedModel;
 
+/* All fits of models/kernel: read once, never changed, never freed. */
+const GPtrArray *detailed_parts (GError **error);
 /* `large_rate`: achieved FLOP/s of large matrix products, measured on this GPU;
  * NAN or 0: none.  It rescales what the fits say of the peak. */
 gboolean detailed_init   (DetailedModel *model, const Gpu *gpu, Precision precision, double large_rate, GError **error);

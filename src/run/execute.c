@@ -154,15 +154,24 @@ call_of (const Execution *x, Id meeting)
   return graph_get_call (x->graph, execution_call (x, meeting, NULL));
 }
 
+/* A call that slows nothing is of no matter to kernels: receives of a pipeline wait
+ * all the time. */
+static gboolean
+slows (const Execution *x, const GraphCall *call)
+{
+  return !x->ideal_network && call->slowdown > 1;
+}
+
 static void
 on_wait (gpointer user, Engine *e, Id task)
 {
   Execution *x = user;
   const guint index = class_of (x, task);
   ClassState *state = &x->classes[index];
-  const double slowdown = call_of (x, engine_get_task (e, task)->what)->slowdown;
+  const GraphCall *call = call_of (x, engine_get_task (e, task)->what);
+  const double slowdown = call->slowdown;
 
-  if (x->ideal_network)
+  if (!slows (x, call))
     return;
   state->slowdown = state->flying + state->spinning > 0 ? MAX (state->slowdown, slowdown) : slowdown;
   state->spinning++;
@@ -189,6 +198,12 @@ execution_bounding_link (const CollectiveFlow *flow, const Network *network)
   return link;
 }
 
+Id
+execution_call_link (const GraphCall *call, const Network *network)
+{
+  return call->flow.n_loads > 0 ? execution_bounding_link (&call->flow, network) : call->link;
+}
+
 static double
 link_scale (const Execution *x, Id link)
 {
@@ -205,7 +220,7 @@ start_bytes (gpointer user, Engine *e, uint32_t meeting)
   const CollectiveFlow *flow = &call->flow;
 
   if (call->call.size > 0 && (flow->n_loads > 0 || isfinite (flow->cap)))
-    network_start (x->network, meeting, call->call.size, flow->cap / link_scale (x, execution_bounding_link (flow, x->links)), 1,
+    network_start (x->network, meeting, call->call.size, flow->cap / link_scale (x, execution_call_link (call, x->links)), 1,
                    flow->load, flow->n_loads);
   else
     engine_end_meeting (e, meeting);
@@ -226,7 +241,7 @@ start_kernels (gpointer user, Engine *e, uint32_t meeting)
   const GraphCall *call = call_of (x, meeting);
   const Tick latency = latency_ticks (x, call->launch + call->flow.latency) - latency_ticks (x, call->launch);
 
-  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0; task = engine_next_member (e, task))
+  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0 && slows (x, call); task = engine_next_member (e, task))
     {
       const guint index = class_of (x, task);
 
@@ -250,7 +265,8 @@ on_meet (gpointer user, Engine *e, Id meeting)
       engine_end_meeting (e, meeting);
       return;
     }
-  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0; task = engine_next_member (e, task))
+  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0 && slows (x, call_of (x, meeting));
+       task = engine_next_member (e, task))
     {
       const guint index = class_of (x, task);
 
@@ -268,7 +284,7 @@ on_meeting_end (gpointer user, Engine *e, Id meeting)
 {
   Execution *x = user;
 
-  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0 && !x->ideal_network;
+  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0 && slows (x, call_of (x, meeting));
        task = engine_next_member (e, task))
     {
       const guint index = class_of (x, task);

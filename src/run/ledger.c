@@ -7,6 +7,7 @@ typedef struct
   const Engine    *engine;
   Ledger          *ledger;
   guint64          ranks;     /* of the class at hand */
+  guint            stage;     /* its stage of a pipeline, 0: none */
 } Walk;
 
 static void
@@ -16,23 +17,34 @@ give (Walk *w, Cause cause, Tick from, Tick to)
     w->ledger->cause[cause] += (RankTicks) (to - from) * w->ranks;
 }
 
+static guint
+stage_of (const Walk *w, Id task)
+{
+  const StepGraph *graph = execution_graph (w->x);
+  const guint queue = execution_task (w->x, task, NULL)->queue;
+
+  return g_array_index (graph->classes, RankClass, g_array_index (graph->queues, GraphQueue, queue).rank_class).stage;
+}
+
 /* [from, to) of the time in which a rank waits for the member that came last:
- * input if that one waits for input, else simply the others. */
+ * input if that one waits for input, the pipeline if it is at work on, or waits
+ * for, a micro-batch of another stage, else simply the others. */
 static void
 give_wait (Walk *w, Id missing, Tick from, Tick to)
 {
   Id id = engine_get_task (w->engine, missing)->last;
+  const Cause others = stage_of (w, missing) != w->stage ? CAUSE_BUBBLE : CAUSE_WAIT;
 
   while (to > from && id != 0)
     {
       const Task *task = engine_get_task (w->engine, id);
       const Tick start = MIN (MAX (task->start, from), to);
 
-      give (w, task->cause == CAUSE_INPUT ? CAUSE_INPUT : CAUSE_WAIT, start, to);
+      give (w, task->cause == CAUSE_INPUT ? CAUSE_INPUT : others, start, to);
       to = start;
       id = task->last;
     }
-  give (w, CAUSE_WAIT, from, to);
+  give (w, others, from, to);
 }
 
 /* The part of [from, to) in which a collective was waited for.  Returns how far
@@ -110,6 +122,7 @@ walk_class (Walk *w, guint index)
   Tick at = w->ledger->from;
 
   w->ranks = class->multiplicity;
+  w->stage = class->stage;
   for (Id id = engine_queue_first (w->engine, execution_queue (w->x, class->compute)); id != 0 && at < w->ledger->to;)
     {
       const Task *task = engine_get_task (w->engine, id);

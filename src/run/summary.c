@@ -81,7 +81,7 @@ summary_collectives (Result *r, const Execution *x, const Window *window, const 
     {
       const GraphCall *call = graph_get_call (graph, i);
       const Meeting *meeting = engine_get_meeting (execution_engine (x), window->first * graph->calls->len + i + 1);
-      const Id link = execution_bounding_link (&call->flow, network);
+      const Id link = execution_call_link (call, network);
       CollectiveUse *use = &r->collectives[i];
 
       use->label = g_strdup (call->label);

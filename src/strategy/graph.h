@@ -12,7 +12,7 @@ typedef enum { LANE_HOST, LANE_COMPUTE, LANE_COMM, LANE_INPUT } LaneKind;
 typedef struct { LaneKind kind; guint rank_class; const char *name; } GraphQueue;
 
 /* Ranks that do the same at the same instants; multiplicities add up to the world size. */
-typedef struct { guint64 multiplicity; guint compute, comm; } RankClass;
+typedef struct { guint64 multiplicity; guint compute, comm; guint stage; } RankClass;   /* stage: of a pipeline, from 1; 0: none */
 
 typedef enum { GRAPH_FIXED, GRAPH_KERNEL, GRAPH_MEET } GraphKind;
 typedef struct
@@ -36,6 +36,7 @@ typedef struct
   double         launch;    /* s on the communication queue before flow.latency */
   double         slowdown;  /* of kernels beside it, >= 1 */
   guint          members;
+  Id             link;      /* that bounds it where the flow has no loads: a rate of its own, shared with nobody */
   const char    *label;
 } GraphCall;
 

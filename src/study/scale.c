@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "study/study.h"
-#include "strategy/batch.h"
+#include "strategy/strategy.h"
 #include "study/sets.h"
 #include <math.h>
 
@@ -134,6 +134,16 @@ find_places (Shelf *parts, const Scenario *scenario, const ScaleOptions *options
   return g_steal_pointer (&places);
 }
 
+/* Where layers are laid out over GPUs, the batch of a GPU is that of a replica, and
+ * nothing runs on one of its GPUs. */
+static gboolean
+laid_out (const Scenario *scenario)
+{
+  const Strategy *strategy;
+
+  return strategy_find (scenario->strategy.kind, &strategy, NULL) && strategy->layout;
+}
+
 /* The batch in the mode that was asked for: kept in all, or kept a GPU. */
 static void
 set_mode (Scenario *point, const Scenario *scenario, gboolean strong, guint64 scenario_gpus)
@@ -150,7 +160,15 @@ set_mode (Scenario *point, const Scenario *scenario, gboolean strong, guint64 sc
   else if (!strong && training->global_batch > 0)
     {
       Batch batch;
+      const StrategySpec *spec = &point->strategy;
+      const guint64 each = spec->tensor_parallel * spec->pipeline_parallel * spec->context_parallel;
 
+      if (laid_out (point))
+        {
+          training->batch_per_gpu = training->global_batch * each / scenario_gpus;
+          training->global_batch = 0;
+          return;
+        }
       if (!batch_resolve (&scenario->training, scenario_gpus, &batch, NULL))
         return;
       training->batch_per_gpu = batch.per_gpu;
@@ -242,7 +260,7 @@ fill_curve (Curve *curve, Shelf *parts, const Scenario *scenario, const SetPoint
   guint64 scenario_gpus;
 
   if (base == NULL || (scenario_gpus = base->cluster.nodes * full_node (parts, base, error)) == 0
-      || (strong && !check_batch (base, places, error)))
+      || (strong && !laid_out (base) && !check_batch (base, places, error)))
     return FALSE;
   curve->n_swept = outer->n;
   curve->keys = g_strdupv (outer->keys);
@@ -256,10 +274,13 @@ fill_curve (Curve *curve, Shelf *parts, const Scenario *scenario, const SetPoint
       if (curve->points[curve->n_points] == NULL)
         return FALSE;
     }
-  alone = run_alone (parts, base, strong, scenario_gpus, error);
-  if (alone == NULL)
-    return FALSE;
-  set_efficiency (curve, baseline, alone->throughput);
+  if (!laid_out (base))
+    {
+      alone = run_alone (parts, base, strong, scenario_gpus, error);
+      if (alone == NULL)
+        return FALSE;
+    }
+  set_efficiency (curve, baseline, alone != NULL ? alone->throughput : NAN);
   curve->knee = find_knee (curve);
   return TRUE;
 }

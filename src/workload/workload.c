@@ -165,6 +165,7 @@ generate (Workload *workload, Shape *shape, GError **error)
   if (!shape_settle (shape, error) || !generator_fill (workload, shape, error))
     return FALSE;
   workload->shape = shape_text (shape);
+  workload->dims = *shape;
   return TRUE;
 }
 
@@ -196,6 +197,20 @@ load_changed (Workload *workload, const Shape *keys, GError **error)
   return TRUE;
 }
 
+/* A table that the generator makes too has a shape. */
+static gboolean
+load_dims (Workload *workload, GError **error)
+{
+  Shape shape;
+  gboolean found;
+
+  if (!shape_load (workload->name, &shape, &found, error) || (found && !shape_settle (&shape, error)))
+    return FALSE;
+  if (found)
+    workload->dims = shape;
+  return TRUE;
+}
+
 static gboolean
 load_shipped (Workload *workload, const WorkloadSpec *spec, GError **error)
 {
@@ -210,7 +225,7 @@ load_shipped (Workload *workload, const WorkloadSpec *spec, GError **error)
     return load_changed (workload, &spec->shape, error);
   workload->family = g_strdup (index_cell (&index, row, FAMILY));
   workload->sample = g_strdup (index_cell (&index, row, SAMPLE));
-  return load_table (workload, error);
+  return load_table (workload, error) && load_dims (workload, error);
 }
 
 static gboolean

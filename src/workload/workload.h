@@ -29,6 +29,7 @@ typedef struct
   char   *name;
   char   *family;               /* key of the efficiency table: "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "transformer"; "other": has no row */
   char   *sample;               /* "image", "sequence of 128" */
+  Shape   dims;                 /* of a plain transformer; its architecture NONE: none is known */
   char   *shape;                /* of a generated transformer, for people; NULL: read from a table */
   guint   n_layers;
   Layer  *layers;               /* forward order */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "compute/compute.h"
+
+/* Kernels of large transformers and what their software makes of them: fits of
+ * models/kernel by shape, constants of models/llm.csv. */
+typedef enum
+{
+  LLM_EFFICIENCY, LLM_FLASH_EFFICIENCY, LLM_FLASH, LLM_FLASH_BACKWARD, LLM_DROPOUT, LLM_ASYNC_BACKWARD, LLM_TP_OVERLAP,
+  LLM_SLICES, LLM_ACCUMULATE_BYTES, LLM_ADD, LLM_NORM, LLM_ACTIVATION, LLM_FLOOR, LLM_FP8, LLM_LOSS_BYTES, LLM_OPTIMIZER_EXTRA,
+  LLM_HOST_FORWARD, LLM_HOST_BACKWARD, LLM_HOST_RECOMPUTE, LLM_HOST_CHECKPOINT, LLM_SLOWDOWN, LLM_RANK_NOISE, LLM_FIXED,
+  LLM_RESERVE, N_LLM
+} LlmConstant;
+extern const char *const llm_constant_names[];   /* as in the table; NULL-terminated */
+extern const char *const llm_stacks[];           /* "auto" (any), "megatron-2021", ...; NULL-terminated */
+
+typedef struct
+{
+  double       value[N_LLM], low[N_LLM], high[N_LLM];   /* NAN: not known */
+  Origin       origin[N_LLM];        /* text interned */
+  gboolean     ideal;
+  double       element;              /* bytes of an activation */
+  KernelDevice device;               /* of matrix products */
+  KernelDevice half;                 /* of attention: FP8 does not reach it */
+  KernelChoice matrix, attention;
+} LlmModel;
+
+/* Rates are those of `compute`, so that it may be nudged.  `stack`: an index of llm_stacks. */
+gboolean llm_init      (LlmModel *model, const ComputeModel *compute, int stack, GError **error);
+/* Seconds of `batch` products m x k by k x n. */
+double   llm_gemm      (const LlmModel *model, double m, double n, double k, double batch);
+/* Of a kernel that moves bytes; `share`: LLM_ADD, LLM_NORM or LLM_ACTIVATION. */
+double   llm_stream    (const LlmModel *model, LlmConstant share, double bytes);
+/* Forward, fused: `batch` sequences; `part` of the work (context parallelism). */
+double   llm_attention (const LlmModel *model, double batch, double seq, double heads, double kv_heads, double head_dim, double part);

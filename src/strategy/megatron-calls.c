@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategy/megatron-plan.h"
+#include "strategy/price.h"
+#include <math.h>
+
+PipelineGroup
+megatron_group (const Megatron *m, MegatronGroup which)
+{
+  switch (which)
+    {
+    case GROUP_TENSOR:
+      return (PipelineGroup) { m->tp, 1 };
+    case GROUP_CONTEXT:
+      return (PipelineGroup) { m->cp, m->tp };
+    case GROUP_EXPERT:
+      return (PipelineGroup) { m->ep, m->tp };
+    case GROUP_EXPERT_DATA:
+      return (PipelineGroup) { m->dp * m->cp / m->ep, m->tp * m->ep };
+    default:
+      return (PipelineGroup) { m->dp * m->cp, m->tp };
+    }
+}
+
+/* As placed: GPUs numbered node by node, `stride` apart.  A node holds a divisor of
+ * the group, and as many groups beside it as it has GPUs left. */
+static RankGroup
+placed (const Megatron *m, PipelineGroup group)
+{
+  const guint64 node = cluster_gpus_per_node (m->in->cluster), most = MAX (node / group.stride, 1);
+  guint64 inside = MIN (group.size, most);
+
+  while (group.size % inside != 0)
+    inside--;
+  return (RankGroup) {
+    .n_ranks = group.size, .n_nodes = group.size / inside, .per_node = inside, .twins_per_node = MAX (node / inside, 1),
+    .stride = inside > 1 ? group.stride : 0,
+  };
+}
+
+static Id
+bounding_link (const CollectiveFlow *flow, const Network *network)
+{
+  double least = INFINITY;
+  Id link = 0;
+
+  for (guint i = 0; i < flow->n_loads; i++)
+    {
+      const LinkLoad *load = &flow->load[i];
+      const double rate = network_link (network, load->link)->capacity * load->efficiency / load->bytes;
+
+      if (load->bytes > 0 && rate < least)
+        {
+          least = rate;
+          link = load->link;
+        }
+    }
+  return link;
+}
+
+static gboolean
+price (const Megatron *m, RankGroup group, CollectiveOp op, double size, const CollectiveAlgorithm *algorithm, GraphCall *out,
+       double *wire, GError **error)
+{
+  const Network *network = cluster_network (m->in->cluster);
+  gboolean on_gpu;
+
+  *out = (GraphCall) { .call = { .op = op, .size = size, .algorithm = algorithm, .protocol = PROTOCOL_AUTO }, .slowdown = 1, .group = group };
+  *wire = 0;
+  if (group.n_ranks < 2 || size <= 0)
+    {
+      out->flow.cap = INFINITY;
+      return TRUE;
+    }
+  if (!price_group (m->in->cluster, &out->call, &out->group, &out->flow, &on_gpu, error))
+    return FALSE;
+  *wire = collective_estimate (&out->flow, network, size) - out->flow.latency;
+  out->link = bounding_link (&out->flow, network);
+  out->flow.n_loads = 0;
+  out->flow.cap = *wire > 0 ? size / *wire : INFINITY;
+  return TRUE;
+}
+
+/* Only gradients take the scenario's own algorithm, where it can do the call. */
+static gboolean
+algorithm_of (const Megatron *m, MegatronGroup group, CollectiveOp op, const CollectiveAlgorithm **out, GError **error)
+{
+  const char *name = m->in->collective->algorithm;
+
+  *out = NULL;
+  if (name == NULL || (group != GROUP_DATA && group != GROUP_EXPERT_DATA))
+    return TRUE;
+  if (!collective_find (name, out, error))
+    return FALSE;
+  if (*out != NULL && ((*out)->ops & op) == 0)
+    *out = NULL;
+  return TRUE;
+}
+
+gboolean
+megatron_add_calls (const Megatron *m, MegatronGroup group, CollectiveOp op, double size, double count, MegatronCalls *calls,
+                    double *seconds, GError **error)
+{
+  const CollectiveAlgorithm *algorithm;
+  GraphCall one;
+  double wire;
+
+  if (!algorithm_of (m, group, op, &algorithm, error)
+      || !price (m, placed (m, megatron_group (m, group)), op, size, algorithm, &one, &wire, error))
+    return FALSE;
+  if (seconds != NULL)
+    *seconds = one.flow.latency + wire;
+  if (one.group.n_ranks < 2 || count <= 0)
+    return TRUE;
+  if (calls->size <= 0)
+    calls->first = one;
+  calls->group = group;
+  calls->size += count * size;
+  calls->latency += count * one.flow.latency;
+  calls->wire += count * wire;
+  calls->nic_bytes += count * size * one.flow.nic_bytes;
+  return TRUE;
+}
+
+GraphCall
+megatron_call (const MegatronCalls *calls, const char *label)
+{
+  GraphCall call = calls->first;
+
+  call.call.size = calls->size;
+  call.flow.latency = calls->latency;
+  call.flow.cap = calls->wire > 0 ? calls->size / calls->wire : INFINITY;
+  call.flow.nic_bytes = calls->size > 0 ? calls->nic_bytes / calls->size : 0;
+  call.label = label;
+  return call;
+}
+
+gboolean
+megatron_pair (const Megatron *m, guint from, guint to, CollectiveOp op, double size, const char *label, GraphCall *out, GError **error)
+{
+  const guint64 node = cluster_gpus_per_node (m->in->cluster), each = m->world / m->pp, twins = MIN (each, node);
+  const gboolean same = each * from / node == each * to / node;
+  const RankGroup pair = { .n_ranks = 2, .n_nodes = same ? 1 : 2, .per_node = same ? 2 : 1, .twins_per_node = twins, .stride = same ? each : 0 };
+  double wire;
+
+  if (!price (m, pair, op, size, NULL, out, &wire, error))
+    return FALSE;
+  out->label = label;
+  return TRUE;
+}
+
+/* Activations of one micro-batch; split over the tensor-parallel ranks where
+ * sequence parallelism splits them, or where slices are sent and gathered again. */
+gboolean
+megatron_message (const Megatron *m, guint from, guint to, const char *label, GraphCall *out, GError **error)
+{
+  const gboolean slices = m->tp > 1 && !m->sp && m->llm.value[LLM_SLICES] > 0;
+  const double whole = (double) m->micro * (double) m->shape->sequence / (double) m->cp * (double) m->shape->hidden * m->llm.element;
+  const double size = m->sp || slices ? whole / (double) m->tp : whole;
+  MegatronCalls gather = { 0 };
+  double seconds = 0;
+
+  if (!megatron_pair (m, from, to, OP_SEND_RECV, size, label, out, error))
+    return FALSE;
+  if (slices && !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, whole, 1, &gather, &seconds, error))
+    return FALSE;
+  out->flow.latency += seconds;
+  return TRUE;
+}

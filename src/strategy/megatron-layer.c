@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategy/megatron-plan.h"
+#include <math.h>
+
+/* Kernels of a transformer layer as Megatron-LM runs them, and the collectives
+ * between them.  Bytes a kernel moves, in whole activations H = tokens x hidden x
+ * element: norm 2, dropout with residual 3.5 forward and back, softmax 2 scores
+ * forward and 3 back, dropout of scores 2.5; backward products are two for one. */
+typedef struct
+{
+  const Megatron *m;
+  const LlmModel *llm;
+  double e;                    /* bytes of an element */
+  double tokens, sequence;     /* of a GPU before sequence parallelism; of a whole sample */
+  double h, t, d, q, kv, f;    /* widths of a GPU: hidden whole, columns of queries, of keys, of the feed-forward part */
+  double whole, split;         /* bytes of an activation; of it outside tensor-parallel parts */
+  double qkv_grad, up_grad;    /* s of weight gradients that input-gradient collectives run beside */
+  double attention;            /* s of the attention core forward */
+  double attention_back;
+} Layer_;
+
+/* Of one layer. */
+typedef struct
+{
+  double forward, backward, again;   /* s of kernels; again: recomputed */
+  MegatronCalls tensor[2], context[2], expert[2];   /* nothing hides them: forward, backward */
+} LayerCost;
+
+static double
+add (const Layer_ *l, double bytes)
+{
+  return llm_stream (l->llm, LLM_ADD, bytes);
+}
+
+/* The three products of m x k by k x n; *weight: that of the weight's gradient. */
+static double
+product (const Layer_ *l, double m, double n, double k, double batch, double *back, double *weight)
+{
+  const double input = llm_gemm (l->llm, m, k, n, batch), grad = llm_gemm (l->llm, n, k, m, batch);
+
+  *back += input + grad;
+  if (weight != NULL)
+    *weight = grad;
+  return llm_gemm (l->llm, m, n, k, batch);
+}
+
+/* Scores, softmax, dropout, context: through memory, or fused. */
+static void
+attention_core (Layer_ *l, double *forward, double *back)
+{
+  const Megatron *m = l->m;
+  const double heads = (double) m->shape->heads / l->t, kv_heads = l->kv / l->d, b = (double) m->micro, rows = l->sequence / (double) m->cp;
+  const double products = b * heads, scores = l->e * products * rows * l->sequence;
+
+  if (m->flash)
+    {
+      *forward = llm_attention (l->llm, b, l->sequence, heads, kv_heads, l->d, 1 / (double) m->cp);
+      *back = *forward * l->llm->value[LLM_FLASH_BACKWARD];
+      return;
+    }
+  *forward = llm_gemm (l->llm, rows, l->sequence, l->d, products) + llm_gemm (l->llm, rows, l->d, l->sequence, products)
+             + llm_stream (l->llm, LLM_NORM, 2 * scores) + (m->dropout ? add (l, 2.5 * scores) : 0);
+  *back = 2 * llm_gemm (l->llm, rows, l->sequence, l->d, products) + 2 * llm_gemm (l->llm, rows, l->d, l->sequence, products)
+          + add (l, 3 * scores) + (m->dropout ? add (l, 2.5 * scores) : 0);
+}
+
+static void
+attention_part (Layer_ *l, LayerCost *out)
+{
+  const Shape *s = l->m->shape;
+  const double columns = l->q + 2 * l->kv, bias = s->bias == SHAPE_YES ? 1 : 0;
+  const double pass = l->e * l->tokens;   /* bytes of a column, read or written once */
+
+  out->forward += llm_stream (l->llm, LLM_NORM, 2 * l->split);
+  out->forward += product (l, l->tokens, columns, l->h, 1, &out->backward, &l->qkv_grad);
+  if (bias > 0)
+    out->forward += add (l, 2 * pass * columns);
+  if (s->positions == POSITIONS_ROTARY)
+    {
+      out->forward += add (l, 2 * pass * (l->q + l->kv));
+      out->backward += add (l, 2 * pass * (l->q + l->kv));
+    }
+  attention_core (l, &l->attention, &l->attention_back);
+  out->forward += l->attention;
+  out->backward += l->attention_back;
+  if (!l->m->flash)
+    {
+      out->forward += add (l, 2 * l->whole / l->t);   /* transpose of the context */
+      out->backward += add (l, 2 * l->whole / l->t) + add (l, 2 * pass * columns);
+    }
+  if (bias > 0)
+    out->backward += add (l, pass * columns);
+  out->forward += product (l, l->tokens, l->h, l->q, 1, &out->backward, NULL);
+}
+
+/* Each token visits top-k experts; those of one GPU see what of all GPUs' tokens
+ * falls to them, the busiest more. */
+static void
+ffn_part (Layer_ *l, LayerCost *out)
+{
+  const Shape *s = l->m->shape;
+  const double local = l->m->experts ? (double) (s->experts / l->m->ep) : 1, ways = l->m->gated ? 2 : 1;
+  const double visits = l->m->experts ? l->tokens * (double) s->top_k * l->m->in->spec->imbalance : l->tokens;
+  const double pass = l->e * visits * l->f, each = visits / local;
+
+  out->forward += llm_stream (l->llm, LLM_NORM, 2 * l->split);
+  if (l->m->experts)
+    {
+      out->forward += product (l, l->tokens / (l->m->sp ? l->t : 1), (double) s->experts, l->h, 1, &out->backward, NULL);
+      out->forward += 2 * add (l, 2 * l->e * visits * l->h / (l->m->sp ? l->t : 1));   /* permuted, and back */
+      out->backward += 2 * add (l, 2 * l->e * visits * l->h / (l->m->sp ? l->t : 1));
+    }
+  out->forward += product (l, each, ways * l->f, l->h, local, &out->backward, &l->up_grad);
+  out->forward += llm_stream (l->llm, LLM_ACTIVATION, (ways + 1) * pass);
+  out->backward += llm_stream (l->llm, LLM_ACTIVATION, (l->m->gated ? 5 : 3) * pass);
+  if (s->bias == SHAPE_YES)
+    out->backward += add (l, pass);
+  out->forward += product (l, each, l->h, l->f, local, &out->backward, NULL);
+}
+
+static void
+residual_part (Layer_ *l, LayerCost *out)
+{
+  const gboolean dropout = l->m->dropout;
+
+  out->forward += 2 * add (l, (dropout ? 3.5 : 3) * l->split);
+  out->backward += 2 * llm_stream (l->llm, LLM_NORM, 5 * l->split) + 2 * add (l, 3 * l->split) + (dropout ? 2 * add (l, 3.5 * l->split) : 0);
+  out->backward += l->llm->value[LLM_ACCUMULATE_BYTES] > 0 && !l->llm->ideal
+                     ? add (l, l->llm->value[LLM_ACCUMULATE_BYTES] * (megatron_block_params (l->m) + megatron_expert_params (l->m))) : 0;
+}
+
+/* What of a collective shows beside a kernel. */
+static double
+shown (double call, double beside)
+{
+  return call > beside && call > 0 ? 1 - beside / call : 0;
+}
+
+/* Before and behind each half of a layer.  Without sequence parallelism: an
+ * all-reduce behind each half, and one of each half's input gradient, which runs
+ * beside the weight gradient.  With it: all-gather before and reduce-scatter behind;
+ * backward the same of gradients, of which the one behind runs beside the weight
+ * gradient, and the input is gathered again beside the input gradient. */
+static gboolean
+tensor_calls (const Layer_ *l, LayerCost *out, GError **error)
+{
+  const Megatron *m = l->m;
+  const gboolean async = l->llm->value[LLM_ASYNC_BACKWARD] > 0;
+  const double left = 1 - (m->tp_overlap ? l->llm->value[LLM_TP_OVERLAP] : 0);
+  const double beside[2] = { async ? l->qkv_grad : 0, async ? l->up_grad : 0 };
+  const double more = m->experts ? (double) m->shape->top_k : 1;   /* tokens of the second half */
+
+  for (guint half = 0; half < 2; half++)
+    {
+      const double size = l->whole * (half == 1 ? more : 1);
+      double gather, scatter, reduce;
+
+      if (!m->sp)
+        {
+          if (!megatron_add_calls (m, GROUP_TENSOR, OP_ALL_REDUCE, size, left, &out->tensor[0], &reduce, error)
+              || !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_REDUCE, size, m->tp_overlap ? left : shown (reduce, beside[half]), &out->tensor[1],
+                                      NULL, error))
+            return FALSE;
+          continue;
+        }
+      if (!megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, size, left, &out->tensor[0], &gather, error)
+          || !megatron_add_calls (m, GROUP_TENSOR, OP_REDUCE_SCATTER, size, left, &out->tensor[0], &scatter, error)
+          || !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, size,
+                                  left + (m->tp_overlap ? left : shown (gather, beside[half])), &out->tensor[1], NULL, error)
+          || !megatron_add_calls (m, GROUP_TENSOR, OP_REDUCE_SCATTER, size, m->tp_overlap ? left : shown (scatter, beside[half]),
+                                  &out->tensor[1], NULL, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Keys and values of the other GPUs (cp-comm): a ring of cp - 1 steps beside the
+ * blocks of attention, twice as many bytes back; or gathered; or heads for tokens. */
+static gboolean
+context_calls (const Layer_ *l, LayerCost *out, GError **error)
+{
+  const Megatron *m = l->m;
+  const double c = (double) m->cp, block = 2 * l->e * l->tokens * l->kv, own = l->e * l->tokens;
+  double step, back;
+
+  if (m->cp == 1)
+    return TRUE;
+  if (m->in->spec->cp_comm == CP_COMM_ALL_GATHER)
+    return megatron_add_calls (m, GROUP_CONTEXT, OP_ALL_GATHER, c * block, 1, &out->context[0], NULL, error)
+           && megatron_add_calls (m, GROUP_CONTEXT, OP_ALL_GATHER, c * block, 1, &out->context[1], NULL, error)
+           && megatron_add_calls (m, GROUP_CONTEXT, OP_REDUCE_SCATTER, c * block, 1, &out->context[1], NULL, error);
+  if (m->in->spec->cp_comm == CP_COMM_A2A)
+    {
+      for (guint pass = 0; pass < 2; pass++)
+        if (!megatron_add_calls (m, GROUP_CONTEXT, OP_ALL_TO_ALL, own * l->q, 2, &out->context[pass], NULL, error)
+            || !megatron_add_calls (m, GROUP_CONTEXT, OP_ALL_TO_ALL, own * l->kv, 2, &out->context[pass], NULL, error))
+          return FALSE;
+      return TRUE;
+    }
+  return megatron_add_calls (m, GROUP_CONTEXT, OP_SEND_RECV, block, 0, &out->context[0], &step, error)
+         && megatron_add_calls (m, GROUP_CONTEXT, OP_SEND_RECV, 2 * block, 0, &out->context[1], &back, error)
+         && megatron_add_calls (m, GROUP_CONTEXT, OP_SEND_RECV, block, (c - 1) * shown (step, l->attention / c), &out->context[0], NULL, error)
+         && megatron_add_calls (m, GROUP_CONTEXT, OP_SEND_RECV, 2 * block, (c - 1) * shown (back, l->attention_back / c), &out->context[1], NULL, error);
+}
+
+/* Routed tokens go to their experts and come back, the busiest GPU's last. */
+static gboolean
+expert_calls (const Layer_ *l, LayerCost *out, GError **error)
+{
+  const Megatron *m = l->m;
+  const double size = l->whole / (m->sp ? l->t : 1) * (double) m->shape->top_k * m->in->spec->imbalance;
+
+  for (guint pass = 0; m->experts && pass < 2; pass++)
+    if (!megatron_add_calls (m, GROUP_EXPERT, OP_ALL_TO_ALL, size, 2, &out->expert[pass], NULL, error))
+      return FALSE;
+  return TRUE;
+}
+
+static Layer_
+layer_of (const Megatron *m)
+{
+  const Shape *s = m->shape;
+  Layer_ l = {
+    .m = m, .llm = &m->llm, .e = m->llm.element, .sequence = (double) s->sequence, .h = (double) s->hidden, .t = (double) m->tp,
+    .d = (double) s->head_dim, .f = (double) s->ffn / (double) m->tp,
+  };
+
+  l.tokens = (double) m->micro * l.sequence / (double) m->cp;
+  l.q = (double) s->heads / l.t * l.d;
+  l.kv = fmax ((double) s->kv_heads / l.t, 1) * l.d;
+  l.whole = l.e * l.tokens * l.h;
+  l.split = m->sp ? l.whole / l.t : l.whole;
+  return l;
+}
+
+/* Recomputed: the layer with its collectives, or the attention core. */
+static gboolean
+layer_cost (Layer_ *l, LayerCost *out, GError **error)
+{
+  const int recompute = l->m->in->training->recompute;
+
+  attention_part (l, out);
+  ffn_part (l, out);
+  residual_part (l, out);
+  out->again = recompute == RECOMPUTE_FULL ? out->forward : recompute == RECOMPUTE_SELECTIVE ? l->attention : 0;
+  return tensor_calls (l, out, error) && context_calls (l, out, error) && expert_calls (l, out, error);
+}
+
+/* `times` of the one more on the other. */
+static void
+pile (MegatronCalls *on, const MegatronCalls *calls, double times)
+{
+  if (calls->size <= 0 || times <= 0)
+    return;
+  if (on->size <= 0)
+    {
+      on->first = calls->first;
+      on->group = calls->group;
+    }
+  on->size += times * calls->size;
+  on->latency += times * calls->latency;
+  on->wire += times * calls->wire;
+  on->nic_bytes += times * calls->nic_bytes;
+}
+
+static void
+take_calls (const Megatron *m, PipelineWork *work, const MegatronCalls *calls, const char *label)
+{
+  if (calls->size > 0)
+    work->call[work->n_calls++] = (PipelineCall) { megatron_call (calls, label), megatron_group (m, calls->group) };
+}
+
+/* Word and position embedding: 7.5 activations forward, 6.5 back and the table's
+ * gradient.  Output layer: three products, loss, norm. */
+static gboolean
+edges (const Layer_ *l, guint at, PipelineWork *forward, PipelineWork *backward, MegatronCalls tensor[2], GError **error)
+{
+  const Megatron *m = l->m;
+  const double columns = megatron_embedding_params (m) / l->h, left = 1 - (m->tp_overlap ? l->llm->value[LLM_TP_OVERLAP] : 0);
+  double weight = 0, seconds;
+
+  if (at == 0)
+    {
+      forward->seconds += add (l, 7.5 * l->split);
+      backward->seconds += add (l, 6.5 * l->split) + add (l, 8 * megatron_embedding_params (m));
+      if (!megatron_add_calls (m, GROUP_TENSOR, m->sp ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, l->whole, left, &tensor[0], NULL, error)
+          || (m->sp && !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, l->whole, left, &tensor[1], NULL, error)))
+        return FALSE;
+    }
+  if (at + 1 < megatron_virtual_stages (m))
+    return TRUE;
+  forward->seconds += llm_stream (l->llm, LLM_NORM, 2 * l->split) + add (l, l->llm->value[LLM_LOSS_BYTES] / 2 * l->tokens * columns)
+                      + product (l, l->tokens, columns, l->h, 1, &backward->seconds, &weight);
+  backward->seconds += llm_stream (l->llm, LLM_NORM, 5 * l->split) + add (l, l->llm->value[LLM_LOSS_BYTES] / 2 * l->tokens * columns);
+  if (l->llm->value[LLM_ASYNC_BACKWARD] <= 0)
+    weight = 0;
+  if (!megatron_add_calls (m, GROUP_TENSOR, m->sp ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, l->whole, 0, &tensor[1], &seconds, error)
+      || !megatron_add_calls (m, GROUP_TENSOR, m->sp ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, l->whole, shown (seconds, weight), &tensor[1], NULL, error))
+    return FALSE;
+  return !m->sp || megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, l->whole, left, &tensor[0], NULL, error);
+}
+
+/* What the host takes longer than the GPU. */
+static void
+add_host (const Megatron *m, PipelineWork *work, double layers, gboolean back)
+{
+  const double *of = m->llm.value;
+  const int recompute = m->in->training->recompute;
+  const gboolean quick = m->in->spec->host == HOST_CUDA_GRAPH;
+  double host = of[back ? LLM_HOST_BACKWARD : LLM_HOST_FORWARD], gpu = work->seconds;
+
+  if (recompute == RECOMPUTE_FULL)
+    host += back ? of[LLM_HOST_RECOMPUTE] + of[LLM_HOST_CHECKPOINT] / 2 : of[LLM_HOST_CHECKPOINT] / 2;
+  for (guint i = 0; i < work->n_calls; i++)
+    gpu += work->call[i].call.flow.latency + work->call[i].call.call.size / work->call[i].call.flow.cap;
+  work->host = quick ? 0 : fmax (host * layers - gpu, 0);
+}
+
+gboolean
+megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward, GError **error)
+{
+  Layer_ layer = layer_of (m);
+  LayerCost cost = { 0 };
+  const double again = m->in->training->recompute == RECOMPUTE_FULL ? 1 : 0;
+
+  if (!layer_cost (&layer, &cost, error))
+    return FALSE;
+  for (guint at = 0; at < megatron_virtual_stages (m); at++)
+    {
+      const double n = (double) m->layers[at];
+      MegatronCalls tensor[2] = { { 0 }, { 0 } };
+
+      forward[at] = (PipelineWork) { .seconds = n * cost.forward };
+      backward[at] = (PipelineWork) { .seconds = n * (cost.backward + cost.again) };
+      pile (&tensor[0], &cost.tensor[0], n);
+      pile (&tensor[1], &cost.tensor[1], n);
+      pile (&tensor[1], &cost.tensor[0], n * again);
+      if (!edges (&layer, at, &forward[at], &backward[at], tensor, error))
+        return FALSE;
+      for (guint pass = 0; pass < 2; pass++)
+        {
+          PipelineWork *work = pass == 0 ? &forward[at] : &backward[at];
+          MegatronCalls context = { 0 }, expert = { 0 };
+
+          pile (&context, &cost.context[pass], n);
+          pile (&expert, &cost.expert[pass], n);
+          pile (&context, &cost.context[0], pass * n * again);
+          pile (&expert, &cost.expert[0], pass * n * again);
+          take_calls (m, work, &tensor[pass], pass == 0 ? "tensor-parallel forward" : "tensor-parallel backward");
+          take_calls (m, work, &context, pass == 0 ? "context-parallel forward" : "context-parallel backward");
+          take_calls (m, work, &expert, pass == 0 ? "expert all-to-all forward" : "expert all-to-all backward");
+          add_host (m, work, n, pass == 1);
+        }
+    }
+  return TRUE;
+}

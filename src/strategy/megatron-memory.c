@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategy/megatron-plan.h"
+#include "strategy/software.h"
+#include <math.h>
+
+/* Bytes a token and layer that one GPU keeps for the backward pass: Korthikanti et
+ * al. 2022, equations 1 to 4, written out by tensor so that gates, grouped queries
+ * and other widths count as they are (GPT: 34 h + 5 a s). */
+static double
+layer_bytes (const Megatron *m)
+{
+  const Shape *s = m->shape;
+  const double h = (double) s->hidden, t = (double) m->tp, d = (double) s->head_dim, f = (double) s->ffn / t, e = m->llm.element;
+  const double q = (double) s->heads / t * d, kv = fmax ((double) s->kv_heads / t, 1) * d, mask = m->dropout ? 1 : 0;
+  const double outside = m->sp ? h / t : h, scores = (double) s->heads / t * (double) s->sequence;
+  const double visits = m->experts ? (double) s->top_k * m->in->spec->imbalance : 1;
+  const gboolean kept_scores = !m->flash && m->in->training->recompute == RECOMPUTE_NONE;
+  double bytes;
+
+  if (m->in->training->recompute == RECOMPUTE_FULL)
+    return e * outside;
+  /* inputs of both norms and of the products behind them, masks of both dropouts */
+  bytes = outside * (2 * e + 2 * e + 2 * mask) + e * (visits - 1) * outside;
+  bytes += e * (q + 2 * kv) + e * q;   /* queries, keys, values; context */
+  bytes += visits * e * f * (m->gated ? 3 : 2);
+  return bytes + (kept_scores ? scores * (2 * e + mask) : 0);
+}
+
+/* Passes of a stage that are under way at most: as many as it does forward before
+ * the first one back, and one. */
+static double
+in_flight (const Megatron *m, guint stage)
+{
+  const double total = (double) (m->v * m->micro_batches), behind = (double) (m->pp - 1 - stage);
+
+  if (m->schedule == SCHEDULE_GPIPE)
+    return total;
+  if (m->schedule == SCHEDULE_1F1B)
+    return fmin (behind + 1, total);
+  return fmin (2 * behind + (double) ((m->v - 1) * m->group) + 1, total);
+}
+
+static double
+activation_bytes (const Megatron *m, guint stage)
+{
+  const double tokens = (double) m->micro * (double) m->shape->sequence / (double) m->cp, t = (double) m->tp;
+  const gboolean last = stage + 1 == m->pp;
+  double layers = 0, bytes;
+
+  for (guint chunk = 0; chunk < m->v; chunk++)
+    layers += (double) m->layers[chunk * m->pp + stage];
+  bytes = in_flight (m, stage) * layers / (double) m->v * layer_bytes (m);
+  if (last)   /* final norm, its output, logits in 4 bytes */
+    bytes += 2 * m->llm.element * (double) m->shape->hidden / (m->sp ? t : 1) + 4 * megatron_embedding_params (m) / (double) m->shape->hidden;
+  return tokens * bytes;
+}
+
+/* Two-byte weights, gradients, fp32 weights and state; the last two split by a
+ * distributed optimizer. */
+static void
+stage_memory (const Megatron *m, guint stage, MemoryUse *out)
+{
+  const double state = 4 + software_optimizer_state (m->in->training->optimizer);
+  double dense, experts, all, owned;
+
+  megatron_stage_params (m, stage, &dense, &experts);
+  all = dense + experts;
+  owned = m->distributed ? dense / (double) (m->dp * m->cp) + experts / (double) (m->dp * m->cp / m->ep) : all;
+  *out = (MemoryUse) {
+    .weights = all * m->llm.element, .gradients = all * m->gradient, .optimizer = owned * (m->llm.element < 4 ? state : state - 4),
+    .activations = activation_bytes (m, stage), .buffers = m->llm.value[LLM_RESERVE],
+    .capacity = cluster_gpu (m->in->cluster)->memory,
+  };
+  out->total = out->weights + out->gradients + out->optimizer + out->activations + out->buffers;
+  out->fits = out->total <= out->capacity;
+  out->margin = out->capacity - out->total;
+}
+
+/* The stage that needs most. */
+void
+megatron_memory (const StepInput *in, MemoryUse *out)
+{
+  g_auto (Megatron) m = { 0 };
+
+  *out = (MemoryUse) { .capacity = cluster_gpu (in->cluster)->memory };
+  if (!megatron_plan (in, &m, NULL))
+    return;
+  for (guint stage = 0; stage < m.pp; stage++)
+    {
+      MemoryUse use;
+
+      stage_memory (&m, stage, &use);
+      if (use.total > out->total)
+        *out = use;
+    }
+}

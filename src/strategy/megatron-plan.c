@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategy/megatron-plan.h"
+#include <math.h>
+
+G_GNUC_PRINTF (3, 4) static gboolean
+refuse (GError **error, const char *where, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  va_list args;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "%s: %s", where, text);
+  return FALSE;
+}
+
+/* The divisors of `whole` next to `value`: "6 and 8", "4". */
+static char *
+near_divisors (guint64 whole, guint64 value)
+{
+  guint64 below = 0, above = 0;
+
+  for (guint64 i = 1; i * i <= whole; i++)
+    {
+      const guint64 pair[2] = { i, whole / i };
+
+      for (guint k = 0; whole % i == 0 && k < 2; k++)
+        {
+          if (pair[k] <= value)
+            below = MAX (below, pair[k]);
+          else
+            above = above == 0 ? pair[k] : MIN (above, pair[k]);
+        }
+    }
+  if (above == 0 || below == 0)
+    return g_strdup_printf ("%" G_GUINT64_FORMAT " would", MAX (above, below));
+  return g_strdup_printf ("%" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " would", below, above);
+}
+
+/* `value` must divide `whole`. */
+static gboolean
+must_divide (guint64 whole, guint64 value, const char *key, const char *what, GError **error)
+{
+  if (whole % value == 0)
+    return TRUE;
+  g_autofree char *near = near_divisors (whole, value);
+  return refuse (error, key, "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s", value, whole, what, near);
+}
+
+/* The degree that leaves the others as they are. */
+static gboolean
+check_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
+{
+  const guint64 tp = spec->tensor_parallel, pp = spec->pipeline_parallel, cp = spec->context_parallel;
+
+  if (tp > gpus || pp > gpus || cp > gpus || gpus % (tp * pp * cp) != 0)
+    {
+      const gboolean pipeline = pp > 1 && tp * cp <= gpus && gpus % (tp * cp) == 0;
+      const guint64 others = pipeline ? tp * cp : pp * cp, left = others <= gpus ? gpus / others : 1;
+      g_autofree char *near = near_divisors (left, pipeline ? pp : tp);
+      g_autofree char *rest = others <= gpus && gpus % others == 0
+                                ? g_strdup_printf ("%s %s", pipeline ? "pipeline-parallel" : "tensor-parallel", near)
+                                : g_strdup_printf ("%" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " GPUs would",
+                                                   MAX (gpus / (tp * pp * cp), 1) * tp * pp * cp,
+                                                   (gpus / (tp * pp * cp) + 1) * tp * pp * cp);
+
+      return refuse (error, pipeline ? "[strategy] pipeline-parallel" : "[strategy] tensor-parallel",
+                     "tensor-parallel %" G_GUINT64_FORMAT " x pipeline-parallel %" G_GUINT64_FORMAT " x context-parallel %"
+                     G_GUINT64_FORMAT " = %" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " GPUs; %s",
+                     tp, pp, cp, tp * pp * cp, gpus, rest);
+    }
+  return must_divide (gpus / (tp * pp), spec->expert_parallel, "[strategy] expert-parallel", "data- and context-parallel GPUs", error);
+}
+
+static gboolean
+interleaved (const StrategySpec *spec)
+{
+  return spec->schedule == SCHEDULE_KEY_INTERLEAVED || (spec->schedule == SCHEDULE_KEY_AUTO && spec->virtual_stages > 1);
+}
+
+static gboolean
+check_schedule (const StrategySpec *spec, GError **error)
+{
+  if (interleaved (spec) && (spec->pipeline_parallel < 2 || spec->virtual_stages < 2))
+    return refuse (error, "[strategy] schedule", "interleaved needs at least 2 stages with at least 2 chunks each, not pipeline-parallel %"
+                   G_GUINT64_FORMAT " and virtual-stages %" G_GUINT64_FORMAT, spec->pipeline_parallel, spec->virtual_stages);
+  if (!interleaved (spec) && spec->virtual_stages > 1)
+    return refuse (error, "[strategy] virtual-stages", "%" G_GUINT64_FORMAT " chunks a stage go with schedule interleaved; 1 with gpipe and 1f1b",
+                   spec->virtual_stages);
+  return TRUE;
+}
+
+/* Nearest global batches that are a multiple of `unit`. */
+static gboolean
+refuse_batch (guint64 global, guint64 unit, const char *what, GError **error)
+{
+  const guint64 below = global / unit * unit;
+
+  if (below == 0)
+    return refuse (error, "[training] global-batch", "%" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT
+                   " is the least that does", global, what, unit);
+  return refuse (error, "[training] global-batch", "%" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT " and %"
+                 G_GUINT64_FORMAT " would", global, what, below, below + unit);
+}
+
+static guint64
+group_of (const StrategySpec *spec)
+{
+  return spec->interleave_group > 0 ? spec->interleave_group : spec->pipeline_parallel;
+}
+
+/* Samples of a step are of a replica: batch-per-gpu counts its micro-batches too. */
+gboolean
+megatron_batch (const StrategySpec *spec, const TrainingSpec *training, guint64 gpus, Batch *out, GError **error)
+{
+  const guint64 micro = spec->micro_batch;
+
+  if (!check_degrees (spec, gpus, error) || !check_schedule (spec, error))
+    return FALSE;
+  const guint64 dp = gpus / (spec->tensor_parallel * spec->pipeline_parallel * spec->context_parallel);
+  const guint64 global = training->global_batch > 0 ? training->global_batch : training->batch_per_gpu * dp;
+  if (global % (dp * micro) != 0)
+    {
+      g_autofree char *what = g_strdup_printf ("%" G_GUINT64_FORMAT " data-parallel replicas in micro-batches of %" G_GUINT64_FORMAT, dp, micro);
+      return refuse_batch (global, dp * micro, what, error);
+    }
+  *out = (Batch) { .per_gpu = micro, .accumulation = global / (dp * micro), .global = global };
+  if (interleaved (spec) && out->accumulation % group_of (spec) != 0)
+    {
+      g_autofree char *what = g_strdup_printf ("%" G_GUINT64_FORMAT " replicas in interleaved groups of %" G_GUINT64_FORMAT " micro-batches of %"
+                                               G_GUINT64_FORMAT, dp, group_of (spec), micro);
+      return refuse_batch (global, dp * micro * group_of (spec), what, error);
+    }
+  if (interleaved (spec) && group_of (spec) < spec->pipeline_parallel)
+    return refuse (error, "[strategy] interleave-group", "%" G_GUINT64_FORMAT " is below the %" G_GUINT64_FORMAT " stages; %"
+                   G_GUINT64_FORMAT " is the least", group_of (spec), spec->pipeline_parallel, spec->pipeline_parallel);
+  return TRUE;
+}
+
+static gboolean
+check_shape (const Megatron *m, GError **error)
+{
+  const Shape *shape = m->shape;
+  const guint64 kv = shape->kv_heads;
+
+  if (!must_divide (shape->heads, m->tp, "[strategy] tensor-parallel", "attention heads", error)
+      || !must_divide (shape->ffn, m->tp, "[strategy] tensor-parallel", "columns of the feed-forward part", error))
+    return FALSE;
+  if (kv % m->tp != 0 && m->tp % kv != 0)
+    return must_divide (kv, m->tp, "[strategy] tensor-parallel", "key and value heads", error);
+  if (m->in->spec->expert_parallel > 1 && !m->experts)
+    return refuse (error, "[strategy] expert-parallel", "%" G_GUINT64_FORMAT " GPUs share experts, but the workload has none; 1, or [workload] experts",
+                   m->ep);
+  if (m->experts && !must_divide (shape->experts, m->ep, "[strategy] expert-parallel", "experts", error))
+    return FALSE;
+  if (m->cp > 1 && !must_divide (shape->sequence / 2, m->cp, "[strategy] context-parallel", "pairs of tokens of a sample", error))
+    return FALSE;
+  return !m->sp || must_divide (shape->sequence / m->cp, m->tp, "[strategy] tensor-parallel", "tokens of a GPU (sequence-parallel)", error);
+}
+
+static gboolean
+deal_layers (Megatron *m, GError **error)
+{
+  const StrategySpec *spec = m->in->spec;
+  const guint64 stages = m->pp * m->v, extra = (spec->account_embedding ? 1 : 0) + (spec->account_loss ? 1 : 0);
+  const guint64 all = m->shape->layers + extra;
+
+  if (all % stages != 0)
+    {
+      const guint64 below = all / stages * stages;
+      g_autofree char *near = near_divisors (all / (all % m->v == 0 ? m->v : 1), m->pp);
+      g_autofree char *layers = below > extra ? g_strdup_printf ("%" G_GUINT64_FORMAT " or %" G_GUINT64_FORMAT, below - extra, below + stages - extra)
+                                              : g_strdup_printf ("%" G_GUINT64_FORMAT, below + stages - extra);
+
+      return refuse (error, "[strategy] pipeline-parallel", "%" G_GUINT64_FORMAT " layers%s do not divide into %" G_GUINT64_FORMAT
+                     " x %" G_GUINT64_FORMAT " (virtual) stages; pipeline-parallel %s, or %s layers", m->shape->layers,
+                     extra > 0 ? " with what counts as layers" : "", m->pp, m->v, near, layers);
+    }
+  m->layers = g_new (guint64, stages);
+  for (guint64 i = 0; i < stages; i++)
+    m->layers[i] = all / stages;
+  m->layers[0] -= spec->account_embedding ? 1 : 0;
+  m->layers[stages - 1] -= spec->account_loss ? 1 : 0;
+  return TRUE;
+}
+
+static gboolean
+settle (int key, gboolean otherwise)
+{
+  return key == AUTO_AUTO ? otherwise : key == AUTO_YES;
+}
+
+static gboolean
+four_bytes (const Megatron *m)
+{
+  const Precision p = m->in->compute->precision;
+
+  if (m->in->spec->grad_fp32 != AUTO_AUTO)
+    return m->in->spec->grad_fp32 == AUTO_YES;
+  return p != PRECISION_FP16 && p != PRECISION_MIXED_FP16;
+}
+
+gboolean
+megatron_plan (const StepInput *in, Megatron *out, GError **error)
+{
+  const StrategySpec *spec = in->spec;
+  const Shape *shape = &in->workload->dims;
+  g_auto (Megatron) m = {
+    .in = in, .shape = shape, .tp = spec->tensor_parallel, .pp = spec->pipeline_parallel, .cp = spec->context_parallel,
+    .ep = spec->expert_parallel, .v = spec->virtual_stages, .micro = in->batch.per_gpu, .micro_batches = in->batch.accumulation,
+    .world = cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster),
+  };
+
+  if (shape->architecture != ARCHITECTURE_GPT && shape->architecture != ARCHITECTURE_LLAMA && shape->architecture != ARCHITECTURE_MPT)
+    return refuse (error, "[workload] name", "'%s' is no decoder of a known shape, which megatron needs; give a gpt, llama or mpt, "
+                   "or an architecture and its shape", in->workload->name);
+  m.dp = m.world / (m.tp * m.pp * m.cp);
+  m.group = (guint) group_of (spec);
+  m.schedule = interleaved (spec) ? SCHEDULE_INTERLEAVED : spec->schedule == SCHEDULE_KEY_GPIPE ? SCHEDULE_GPIPE : SCHEDULE_1F1B;
+  m.sp = spec->sequence_parallel != 0 && m.tp > 1;
+  m.distributed = spec->distributed_optimizer != 0;
+  m.overlap_grad = spec->overlap_grad_reduce != 0;
+  m.overlap_param = spec->overlap_param_gather != 0 && m.distributed;
+  m.tp_overlap = spec->tp_comm_overlap != 0;
+  m.gated = shape->gated == SHAPE_YES;
+  m.experts = shape->experts > 1;
+  if (!check_shape (&m, error) || !deal_layers (&m, error) || !llm_init (&m.llm, in->compute, spec->stack, error))
+    return FALSE;
+  m.flash = in->training->attention == ATTENTION_AUTO ? m.llm.value[LLM_FLASH] > 0 : in->training->attention == ATTENTION_FLASH;
+  m.dropout = settle (spec->dropout, m.llm.value[LLM_DROPOUT] > 0 && shape->architecture == ARCHITECTURE_GPT);
+  m.overlap_p2p = settle (spec->overlap_p2p, m.schedule == SCHEDULE_INTERLEAVED && m.llm.value[LLM_SLICES] <= 0);
+  m.gradient = four_bytes (&m) ? 4 : 2;
+  *out = m;
+  m.layers = NULL;
+  return TRUE;
+}
+
+void
+megatron_clear (Megatron *m)
+{
+  g_clear_pointer (&m->layers, g_free);
+}
+
+guint
+megatron_virtual_stages (const Megatron *m)
+{
+  return (guint) (m->pp * m->v);
+}
+
+/* Key and value heads of one GPU; fewer than GPUs: each has a copy. */
+static double
+kv_heads (const Megatron *m)
+{
+  return fmax ((double) m->shape->kv_heads / (double) m->tp, 1);
+}
+
+double
+megatron_block_params (const Megatron *m)
+{
+  const Shape *s = m->shape;
+  const double h = (double) s->hidden, t = (double) m->tp, d = (double) s->head_dim, f = (double) s->ffn, ways = m->gated ? 2 : 1;
+  const double q = (double) s->heads / t * d, qkv = q + 2 * kv_heads (m) * d;
+  const double norms = (s->norm == NORM_RMS ? 2 : 4) * h, bias = s->bias == SHAPE_YES ? qkv + h + ways * f / t + h : 0;
+  const double ffn = m->experts ? h * (double) s->experts : (ways + 1) * h * f / t;
+
+  return h * qkv + q * h + ffn + norms + bias;
+}
+
+double
+megatron_expert_params (const Megatron *m)
+{
+  const Shape *s = m->shape;
+
+  if (!m->experts)
+    return 0;
+  return (double) (s->experts / m->ep) * (m->gated ? 3 : 2) * (double) s->hidden * (double) s->ffn / (double) m->tp;
+}
+
+/* The table is padded to 128 rows a GPU (make-vocab-size-divisible-by). */
+double
+megatron_embedding_params (const Megatron *m)
+{
+  const double rows = ceil ((double) m->shape->vocabulary / (128 * (double) m->tp)) * 128;
+
+  return rows * (double) m->shape->hidden;
+}
+
+double
+megatron_edge_params (const Megatron *m, guint virtual_stage)
+{
+  const Shape *s = m->shape;
+  const gboolean first = virtual_stage == 0, last = virtual_stage + 1 == megatron_virtual_stages (m);
+  const double table = megatron_embedding_params (m), norm = (s->norm == NORM_RMS ? 1 : 2) * (double) s->hidden;
+  const double positions = s->positions == POSITIONS_LEARNED ? (double) s->max_sequence * (double) s->hidden : 0;
+
+  return (first ? table + positions : 0) + (last ? norm + (m->pp > 1 || s->tied != SHAPE_YES ? table : 0) : 0);
+}
+
+void
+megatron_stage_params (const Megatron *m, guint stage, double *dense, double *experts)
+{
+  *dense = *experts = 0;
+  for (guint chunk = 0; chunk < m->v; chunk++)
+    {
+      const guint at = chunk * (guint) m->pp + stage;
+
+      *dense += (double) m->layers[at] * megatron_block_params (m) + megatron_edge_params (m, at);
+      *experts += (double) m->layers[at] * megatron_expert_params (m);
+    }
+}

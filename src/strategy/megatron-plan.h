@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "compute/llm.h"
+#include "strategy/pipeline.h"
+#include "strategy/strategy.h"
+
+/* What the files of megatron share; nobody else includes it. */
+
+/* [strategy] kind = megatron with everything settled and checked. */
+typedef struct
+{
+  const StepInput *in;
+  const Shape     *shape;
+  PipelineSchedule schedule;
+  guint64  world, tp, pp, cp, ep, dp, v;   /* dp: without cp */
+  guint    group;
+  guint64  micro, micro_batches;           /* samples of one; of a replica and step */
+  gboolean sp, distributed, overlap_grad, overlap_param, tp_overlap, overlap_p2p, flash, dropout, gated, experts;
+  double   gradient;                       /* bytes on the wire */
+  guint64 *layers;                         /* of each virtual stage */
+  LlmModel llm;
+} Megatron;
+
+gboolean megatron_plan  (const StepInput *in, Megatron *out, GError **error);
+void     megatron_clear (Megatron *m);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Megatron, megatron_clear)
+/* The part of it that needs no workload. */
+gboolean megatron_batch (const StrategySpec *spec, const TrainingSpec *training, guint64 gpus, Batch *out, GError **error);
+guint    megatron_virtual_stages (const Megatron *m);
+
+/* Parameters of one GPU: of a block outside its experts, of its experts, and what
+ * a virtual stage holds besides blocks. */
+double megatron_block_params   (const Megatron *m);
+double megatron_expert_params  (const Megatron *m);
+double megatron_edge_params    (const Megatron *m, guint virtual_stage);
+double megatron_embedding_params (const Megatron *m);
+/* All of a stage: outside experts, and its experts. */
+void   megatron_stage_params   (const Megatron *m, guint stage, double *dense, double *experts);
+
+/* Groups of ranks of one stage, in Megatron's order: tensor, context, data. */
+typedef enum { GROUP_TENSOR, GROUP_CONTEXT, GROUP_DATA, GROUP_EXPERT, GROUP_EXPERT_DATA } MegatronGroup;
+PipelineGroup megatron_group (const Megatron *m, MegatronGroup which);
+
+/* Several calls behind each other that come as one: of an idle network, shared
+ * with nobody (stages sit on other nodes, the collectives of one wait for each
+ * other). */
+typedef struct { double size, latency, wire, nic_bytes; GraphCall first; MegatronGroup group; } MegatronCalls;
+/* `count` calls of `size` bytes more; *seconds: of one (may be NULL). */
+gboolean megatron_add_calls (const Megatron *m, MegatronGroup group, CollectiveOp op, double size, double count,
+                             MegatronCalls *calls, double *seconds, GError **error);
+GraphCall megatron_call     (const MegatronCalls *calls, const char *label);
+/* A call between a rank of one stage and its like of another. */
+gboolean megatron_pair      (const Megatron *m, guint from, guint to, CollectiveOp op, double size, const char *label, GraphCall *out,
+                             GError **error);
+/* The activations that go there. */
+gboolean megatron_message   (const Megatron *m, guint from, guint to, const char *label, GraphCall *out, GError **error);
+
+/* Kernels, host and calls of one pass of one micro-batch through a virtual stage. */
+gboolean megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward, GError **error);
+
+void megatron_memory (const StepInput *in, MemoryUse *out);
+void megatron_values (const StepInput *in, ClusterValue value, gpointer user);

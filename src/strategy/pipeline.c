@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategy/pipeline.h"
+
+/* Queues of a class besides those that graph_class () makes, in this order. */
+enum { QUEUE_DATA, QUEUE_SEND_AHEAD, QUEUE_TAKE_AHEAD, QUEUE_SEND_BACK, QUEUE_TAKE_BACK, N_QUEUES };
+static const char *const queue_names[N_QUEUES] = {
+  "data-parallel", "send ahead", "receive ahead", "send back", "receive back",
+};
+
+/* One pass of one micro-batch on a stage, in the order of its schedule. */
+typedef struct { gboolean back; guint chunk, micro_batch; } Pass;
+
+typedef struct
+{
+  const Pipeline *p;
+  StepGraph      *graph;
+  PipelineRows   *rows;
+  guint          *start, *end;    /* rows of each pass, by pass_index () */
+  GArray        **order;          /* of Pass, a stage */
+} Build;
+
+static guint
+pass_index (const Pipeline *p, guint stage, const Pass *pass)
+{
+  const guint n = p->stages * p->chunks;
+
+  return ((pass->back ? n : 0) + pass->chunk * p->stages + stage) * p->micro_batches + pass->micro_batch;
+}
+
+static void
+add_pass (GArray *order, gboolean back, guint chunk, guint micro_batch)
+{
+  const Pass pass = { back, chunk, micro_batch };
+
+  g_array_append_val (order, pass);
+}
+
+/* The k-th pass of one direction: `group` micro-batches through a chunk, then the
+ * same through the next (Megatron-LM core/pipeline_parallel/schedules.py,
+ * get_schedule_table). */
+static Pass
+nth_pass (const Pipeline *p, gboolean back, guint k)
+{
+  const guint block = p->group * p->chunks, first = k / block * p->group;
+  const guint width = MIN (p->group, p->micro_batches - first), rest = k % block;
+  const guint chunk = rest / width;
+
+  return (Pass) { back, back ? p->chunks - 1 - chunk : chunk, first + rest % width };
+}
+
+/* Passes forward before the first one back: all of them (GPipe, Huang et al. 2019),
+ * p - rank - 1 (1F1B, Narayanan et al. 2021), 2 (p - rank - 1) + (v - 1) group
+ * (interleaved, the same). */
+static guint
+warm_up (const Pipeline *p, guint stage)
+{
+  const guint total = p->chunks * p->micro_batches, behind = p->stages - 1 - stage;
+
+  switch (p->schedule)
+    {
+    case SCHEDULE_GPIPE:
+      return total;
+    case SCHEDULE_1F1B:
+      return MIN (behind, total);
+    default:
+      return MIN (2 * behind + (p->chunks - 1) * p->group, total);
+    }
+}
+
+static GArray *
+stage_order (const Pipeline *p, guint stage)
+{
+  const guint total = p->chunks * p->micro_batches, warm = warm_up (p, stage);
+  GArray *order = g_array_sized_new (FALSE, FALSE, sizeof (Pass), 2 * total);
+
+  for (guint k = 0; k < total + warm; k++)
+    {
+      if (k < total)
+        {
+          const Pass pass = nth_pass (p, FALSE, k);
+          add_pass (order, FALSE, pass.chunk, pass.micro_batch);
+        }
+      if (k >= warm)
+        {
+          const Pass pass = nth_pass (p, TRUE, k - warm);
+          add_pass (order, TRUE, pass.chunk, pass.micro_batch);
+        }
+    }
+  return order;
+}
+
+static void
+add_classes (Build *b)
+{
+  PipelineRows *rows = b->rows;
+
+  rows->copies = b->p->unfold ? (guint) b->p->ranks : 1;
+  rows->queue_step = N_QUEUES + 2;   /* graph_class () makes two */
+  rows->first_class = g_new (guint, b->p->stages);
+  rows->data_queue = g_new (guint, b->p->stages);
+  for (guint stage = 0; stage < b->p->stages; stage++)
+    for (guint copy = 0; copy < rows->copies; copy++)
+      {
+        const guint class = graph_class (b->graph, b->p->ranks / rows->copies);
+
+        g_array_index (b->graph->classes, RankClass, class).stage = stage + 1;
+        for (guint i = 0; i < N_QUEUES; i++)
+          {
+            const guint queue = graph_queue (b->graph, LANE_COMM, class, queue_names[i]);
+
+            if (copy == 0 && i == QUEUE_DATA)
+              rows->data_queue[stage] = queue;
+          }
+        if (copy == 0)
+          rows->first_class[stage] = class;
+      }
+}
+
+static guint
+queue_at (const PipelineRows *rows, guint stage, guint copy, guint queue)
+{
+  return rows->data_queue[stage] + copy * rows->queue_step + queue;
+}
+
+static void
+edge_rows (StepGraph *graph, const PipelineRows *rows, guint before, guint after)
+{
+  for (guint i = 0; i < rows->copies; i++)
+    graph_edge (graph, before + i, after + i);
+}
+
+static void
+wait_for_open (StepGraph *graph, PipelineRows *rows, guint stage, guint row)
+{
+  GArray *open = rows->open[stage];
+
+  for (guint i = 0; i < open->len; i++)
+    edge_rows (graph, rows, g_array_index (open, guint, i), row);
+  g_array_set_size (open, 0);
+}
+
+static guint
+compute_row (StepGraph *graph, PipelineRows *rows, guint stage, GraphKind kind, Cause cause, double seconds, double noise,
+             const char *label)
+{
+  guint first = 0;
+
+  for (guint copy = 0; copy < rows->copies; copy++)
+    {
+      const RankClass *class = &g_array_index (graph->classes, RankClass, rows->first_class[stage] + copy);
+      const guint task = kind == GRAPH_KERNEL ? graph_kernel (graph, class->compute, cause, seconds, noise, label)
+                                              : graph_fixed (graph, class->compute, cause, seconds, label);
+
+      if (copy == 0)
+        first = task;
+    }
+  wait_for_open (graph, rows, stage, first);
+  return first;
+}
+
+guint
+pipeline_compute (StepGraph *graph, PipelineRows *rows, guint stage, GraphKind kind, Cause cause, double seconds, const char *label)
+{
+  const guint row = compute_row (graph, rows, stage, kind, cause, seconds, 1, label);
+
+  g_array_append_val (rows->open[stage], row);   /* for collectives: the queue itself is in order */
+  return row;
+}
+
+/* Members on the queue `first` of the stage's first class and those of the others. */
+static guint
+group_row (StepGraph *graph, const PipelineRows *rows, guint first, const PipelineCall *call)
+{
+  const guint64 stride = call->group.stride, block = stride * call->group.size;
+  const guint groups = rows->copies == 1 ? 1 : (guint) (rows->copies / call->group.size);
+  guint row = 0, first_call = 0;
+
+  for (guint i = 0; i < groups; i++)
+    {
+      const guint index = graph_call (graph, &call->call);
+
+      if (i == 0)
+        first_call = index;
+    }
+  for (guint copy = 0; copy < rows->copies; copy++)
+    {
+      const guint of = rows->copies == 1 ? 0 : (guint) (copy / block * stride + copy % stride);
+      const guint task = graph_meet (graph, first + copy * rows->queue_step, first_call + of);
+
+      if (copy == 0)
+        row = task;
+    }
+  return row;
+}
+
+guint
+pipeline_collective (StepGraph *graph, PipelineRows *rows, guint stage, guint after, const PipelineCall *call)
+{
+  const guint row = group_row (graph, rows, rows->data_queue[stage], call);
+
+  edge_rows (graph, rows, after, row);
+  return row;
+}
+
+void
+pipeline_meet (StepGraph *graph, PipelineRows *rows, guint from, guint n, guint step, const GraphCall *call)
+{
+  const guint index = graph_call (graph, call);
+
+  for (guint i = 0; i < n; i++)
+    {
+      const guint stage = from + i * step;
+      guint row = 0;
+
+      for (guint copy = 0; copy < rows->copies; copy++)
+        {
+          const guint task = graph_meet (graph, queue_at (rows, stage, copy, QUEUE_DATA), index);
+
+          if (copy == 0)
+            row = task;
+        }
+      wait_for_open (graph, rows, stage, row);
+      g_array_append_val (rows->open[stage], row);
+    }
+}
+
+/* The kernels of a pass, in pieces where gradients of its layers travel early. */
+static guint
+add_kernels (Build *b, guint stage, const Pass *pass, const PipelineWork *work)
+{
+  const Pipeline *p = b->p;
+  const guint virtual_stage = pass->chunk * p->stages + stage;
+  const gboolean last = pass->back && pass->micro_batch + 1 == p->micro_batches;
+  const guint pieces = last && p->pieces != NULL ? MAX (p->pieces[virtual_stage], 1) : 1;
+  guint first = 0, row = 0;
+
+  if (last)
+    b->rows->piece[virtual_stage] = g_new (guint, pieces);
+  for (guint i = 0; i < pieces; i++)
+    {
+      row = compute_row (b->graph, b->rows, stage, GRAPH_KERNEL, CAUSE_COMPUTE, work->seconds / pieces, p->noise,
+                         pass->back ? "backward" : "forward");
+      if (i == 0)
+        first = row;
+      if (last)
+        b->rows->piece[virtual_stage][i] = row;
+    }
+  if (work->host > 0)
+    row = compute_row (b->graph, b->rows, stage, GRAPH_FIXED, CAUSE_HOST, work->host, 1, "issue of operators");
+  b->start[pass_index (p, stage, pass)] = first;
+  return row;
+}
+
+static void
+add_stage (Build *b, guint stage)
+{
+  const GArray *order = b->order[stage];
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const Pass *pass = &g_array_index (order, Pass, i);
+      const guint virtual_stage = pass->chunk * b->p->stages + stage;
+      const PipelineWork *work = pass->back ? &b->p->backward[virtual_stage] : &b->p->forward[virtual_stage];
+      const guint kernels = add_kernels (b, stage, pass, work);
+      guint end = kernels;
+
+      for (guint k = 0; k < work->n_calls; k++)
+        {
+          end = group_row (b->graph, b->rows, b->rows->data_queue[stage] - 1, &work->call[k])   /* class->comm */;
+          edge_rows (b->graph, b->rows, kernels, end);
+        }
+      if (end != kernels || i + 1 == order->len)
+        g_array_append_val (b->rows->open[stage], end);
+      b->end[pass_index (b->p, stage, pass)] = end;
+    }
+}
+
+/* A message from one stage to another behind a row, before a row; what the sender
+ * does next waits for it where sends block. */
+static void
+add_message (Build *b, const GraphCall *message, guint from, guint to, gboolean back, gboolean last, guint after, guint before,
+             guint next)
+{
+  const guint copies = b->rows->copies, first = b->graph->calls->len;
+  guint sent = 0, taken = 0;
+
+  for (guint copy = 0; copy < copies; copy++)
+    graph_call (b->graph, message);
+  for (guint copy = 0; copy < copies; copy++)
+    {
+      const guint task = graph_meet (b->graph, queue_at (b->rows, from, copy, back ? QUEUE_SEND_BACK : QUEUE_SEND_AHEAD), first + copy);
+
+      sent = copy == 0 ? task : sent;
+    }
+  for (guint copy = 0; copy < copies; copy++)
+    {
+      const guint task = graph_meet (b->graph, queue_at (b->rows, to, copy, back ? QUEUE_TAKE_BACK : QUEUE_TAKE_AHEAD), first + copy);
+
+      taken = copy == 0 ? task : taken;
+    }
+  edge_rows (b->graph, b->rows, after, sent);
+  edge_rows (b->graph, b->rows, taken, before);
+  if (b->p->blocking && next != 0)
+    edge_rows (b->graph, b->rows, sent, next - 1);
+  else if (last || next == 0)   /* those before it are over by then: one queue */
+    g_array_append_val (b->rows->open[from], sent);
+}
+
+/* Messages go in the order in which their sender computes. */
+static void
+add_messages (Build *b, guint stage)
+{
+  const Pipeline *p = b->p;
+  const GArray *order = b->order[stage];
+  const guint last = p->stages * p->chunks - 1;
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const Pass *pass = &g_array_index (order, Pass, i);
+      const guint virtual_stage = pass->chunk * p->stages + stage;
+      const guint to = pass->back ? virtual_stage - 1 : virtual_stage + 1;
+      const Pass there = { pass->back, to / p->stages, pass->micro_batch };
+      guint next = 0;
+
+      if (pass->back ? virtual_stage == 0 : virtual_stage == last)
+        continue;
+      if (i + 1 < order->len)
+        next = b->start[pass_index (p, stage, &g_array_index (order, Pass, i + 1))] + 1;
+      add_message (b, pass->back ? &p->back[virtual_stage] : &p->ahead[virtual_stage], stage, to % p->stages, pass->back,
+                   pass->micro_batch + 1 == p->micro_batches, b->end[pass_index (p, stage, pass)], b->start[pass_index (p, to % p->stages, &there)], next);
+    }
+}
+
+void
+pipeline_build (const Pipeline *pipeline, StepGraph *graph, PipelineRows *rows)
+{
+  const guint passes = 2 * pipeline->stages * pipeline->chunks * pipeline->micro_batches;
+  Build b = { .p = pipeline, .graph = graph, .rows = rows };
+
+  *rows = (PipelineRows) { 0 };
+  b.start = g_new0 (guint, passes);
+  b.end = g_new0 (guint, passes);
+  b.order = g_new (GArray *, pipeline->stages);
+  rows->piece = g_new0 (guint *, pipeline->stages * pipeline->chunks);
+  rows->open = g_new (GArray *, pipeline->stages);
+  for (guint stage = 0; stage < pipeline->stages; stage++)
+    {
+      b.order[stage] = stage_order (pipeline, stage);
+      rows->open[stage] = g_array_new (FALSE, FALSE, sizeof (guint));
+    }
+  add_classes (&b);
+  for (guint stage = 0; stage < pipeline->stages; stage++)
+    add_stage (&b, stage);
+  for (guint stage = 0; stage < pipeline->stages; stage++)
+    add_messages (&b, stage);
+  for (guint stage = 0; stage < pipeline->stages; stage++)
+    g_array_unref (b.order[stage]);
+  g_free (b.order);
+  g_free (b.start);
+  g_free (b.end);
+}
+
+void
+pipeline_rows_clear (PipelineRows *rows, const Pipeline *pipeline)
+{
+  for (guint i = 0; i < pipeline->stages * pipeline->chunks; i++)
+    g_free (rows->piece[i]);
+  for (guint i = 0; i < pipeline->stages; i++)
+    g_array_unref (rows->open[i]);
+  g_free (rows->piece);
+  g_free (rows->open);
+  g_free (rows->first_class);
+  g_free (rows->data_queue);
+}
