@@ -86,6 +86,22 @@ static const Kind kinds[] = {
     "# true: they run on the workers themselves, at most one a node.\n"
     "colocated = false\n",
     "parameter-server.count = 1, 2, 4, 8\n" },
+  { "zero", "deepspeed", "DeepSpeed ZeRO: which stage fits, and what does it cost over this network?",
+    "dgx-a100", 2, "gpt3_1.3b", "mixed-bf16", "adam", 4,
+    "kind = zero\n"
+    "# 1: optimizer state sharded, 2: gradients too, 3: weights too.\n"
+    "stage = 2\n"
+    "# auto is DeepSpeed's: reductions beside the backward pass in stage 3 alone.\n"
+    "overlap-comm = auto\n",
+    "", "strategy.stage = 1, 2, 3\ncluster.nodes = 1, 2, 4\n" },
+  { "fsdp", NULL, "PyTorch FSDP: do the gathers hide behind the compute, and does it fit?",
+    "dgx-h100", 4, "llama2_7b", "mixed-bf16", "adam", 2,
+    "kind = fsdp\n"
+    "# 1: FullyShardedDataParallel, 2: fully_shard.\n"
+    "version = 2\n"
+    "# full, grad-op (weights stay between the passes), hybrid (a copy a node), hybrid-grad-op, no.\n"
+    "sharding = full\n",
+    "", "strategy.sharding = full, grad-op, hybrid\ncluster.nodes = 1, 2, 4\n" },
 };
 
 static const Option options[] = {

@@ -119,7 +119,8 @@ wait_row (Builder *b, const char *label)
 }
 
 /* The algorithm of this call, as the scenario, else the framework, names it.  A
- * named algorithm that cannot do the operation leaves it to the ring. */
+ * named algorithm that cannot do the operation leaves a broadcast to the ring,
+ * and all that shards to NCCL's choice. */
 static gboolean
 name_algorithm (const Builder *b, GraphCall *call, GError **error)
 {
@@ -130,12 +131,13 @@ name_algorithm (const Builder *b, GraphCall *call, GError **error)
   if (!collective_find (name, &call->call.algorithm, error))
     return FALSE;
   if (call->call.algorithm != NULL && (call->call.algorithm->ops & call->call.op) == 0)
-    return collective_find ("ring", &call->call.algorithm, error);
+    return collective_find (call->call.op == OP_BROADCAST ? "ring" : "auto", &call->call.algorithm, error);
   return TRUE;
 }
 
+/* `group`: NULL: all GPUs. */
 static gboolean
-price (const Builder *b, GraphCall *call, GError **error)
+price (const Builder *b, GraphCall *call, const RankGroup *group, GError **error)
 {
   gboolean on_gpu = FALSE;
 
@@ -147,34 +149,64 @@ price (const Builder *b, GraphCall *call, GError **error)
   else
     {
       call->call.protocol = (Protocol) b->in->collective->protocol;
+      call->group = group != NULL ? *group : price_all (b->in->cluster);
       if (!name_algorithm (b, call, error)
-          || !price_call (b->in->cluster, &call->call, &call->group, &call->flow, &on_gpu, error))
+          || !price_group (b->in->cluster, &call->call, &call->group, &call->flow, &on_gpu, error))
         return FALSE;
     }
   call->launch += isnan (b->in->spec->launch) ? b->policy->launch : b->in->spec->launch;
-  call->slowdown = on_gpu ? software_slowdown (b->in->spec, b->in->compute->precision) : 1;
+  if (!on_gpu)
+    call->slowdown = 1;
+  else if (b->policy->slowdown > 0 && isnan (b->in->spec->slowdown))
+    call->slowdown = b->policy->slowdown;
+  else
+    call->slowdown = software_slowdown (b->in->spec, b->in->compute->precision);
+  return TRUE;
+}
+
+guint
+comm_row (Builder *b, const char *name)
+{
+  const guint row = b->graph->queues->len;
+
+  for (guint i = 0; i < b->graph->classes->len; i++)
+    graph_queue (b->graph, LANE_COMM, i, name);
+  return row;
+}
+
+gboolean
+collective_place (Builder *b, const Collective *what, guint *placed, GError **error)
+{
+  GraphCall call = { .call = { .op = what->op, .size = what->bytes, .largest = what->largest }, .launch = what->extra, .label = what->label };
+  guint host = what->host, row, index;
+
+  if (!price (b, &call, what->group, error))
+    return FALSE;
+  if (host == NO_ROW)
+    host = host_row (b, b->host->collective_s * b->issue, what->label);
+  index = graph_call (b->graph, &call);
+  row = b->graph->tasks->len;
+  for (guint i = 0; i < b->graph->classes->len; i++)
+    {
+      const guint member = graph_meet (b->graph, what->queue != NO_ROW ? what->queue + i : class_at (b, i)->comm, index);
+
+      graph_edge (b->graph, host + i / b->classes_per_process, member);
+      if (what->after != NO_ROW)
+        graph_edge (b->graph, what->after + i, member);
+    }
+  *placed = row;
   return TRUE;
 }
 
 gboolean
 collective_row (Builder *b, CollectiveOp op, double bytes, double largest, double extra, guint after, const char *label, GError **error)
 {
-  GraphCall call = { .call = { .op = op, .size = bytes, .largest = largest }, .launch = extra, .label = label };
-  guint host, row, index;
+  const Collective what = { .op = op, .bytes = bytes, .largest = largest, .extra = extra, .after = after,
+                            .queue = NO_ROW, .host = NO_ROW, .label = label };
+  guint row;
 
-  if (!price (b, &call, error))
+  if (!collective_place (b, &what, &row, error))
     return FALSE;
-  host = host_row (b, b->host->collective_s * b->issue, label);
-  index = graph_call (b->graph, &call);
-  row = b->graph->tasks->len;
-  for (guint i = 0; i < b->graph->classes->len; i++)
-    {
-      const guint member = graph_meet (b->graph, class_at (b, i)->comm, index);
-
-      graph_edge (b->graph, host + i / b->classes_per_process, member);
-      if (after != NO_ROW)
-        graph_edge (b->graph, after + i, member);
-    }
   g_array_append_val (b->open, row);
   return TRUE;
 }

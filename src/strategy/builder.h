@@ -17,7 +17,7 @@ typedef struct
   guint      cycle_queue;               /* the same, of a background thread; NO_ROW: none yet */
   double     issue;                     /* GPUs that one host task issues for */
   double     noise;
-  double    *forward;                   /* s a layer */
+  double    *forward, *backward;        /* s a layer */
   GArray    *open;                      /* rows of meetings that the step waits for */
 } Builder;
 
@@ -44,6 +44,20 @@ guint   wait_row     (Builder *b, const char *label);
  * is left in `open`. */
 gboolean collective_row (Builder *b, CollectiveOp op, double bytes, double largest, double extra, guint after,
                          const char *label, GError **error);
+/* The same with all its choices; its members' row is left in `placed` alone. */
+typedef struct
+{
+  CollectiveOp op;
+  double       bytes, largest, extra;
+  guint        after;          /* NO_ROW: nothing but its host call */
+  guint        queue;          /* of comm_row (); NO_ROW: the class's own */
+  guint        host;           /* the call's own host row; NO_ROW: one is made */
+  const RankGroup *group;      /* NULL: all GPUs */
+  const char  *label;
+} Collective;
+gboolean collective_place (Builder *b, const Collective *what, guint *placed, GError **error);
+/* One more communication queue a class. */
+guint    comm_row     (Builder *b, const char *name);
 
 /* nn.DataParallel (one-process.c): batch and weights leave GPU 0; outputs return behind `last`. */
 gboolean one_process_leave  (Builder *b, GError **error);

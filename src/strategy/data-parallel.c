@@ -109,8 +109,14 @@ backward_operators (const DataParallel *policy, double issue)
   return policy->root ? 2 / issue : 2;
 }
 
-/* A layer's backward pass is two kernels' worth (by input and by weight): 2 x
- * forward.  Groups leave, in order, once their last gradient is there. */
+/* Groups leave, in order, once their last gradient is there. */
+/* Rows of an embedding's gradient, of all ranks to all. */
+static gboolean
+gather_rows (Builder *b, const Layer *layer, guint row, GError **error)
+{
+  return collective_row (b, OP_ALL_GATHER, sparse_elements (b->in, layer) * gradient_bytes (b), 0, 0, row, "sparse rows", error);
+}
+
 static gboolean
 backward_pass (Builder *b, gboolean reduce, GError **error)
 {
@@ -121,8 +127,10 @@ backward_pass (Builder *b, gboolean reduce, GError **error)
   for (guint i = b->in->workload->n_layers; i-- > 0;)
     {
       const char *name = b->in->workload->layers[i].name;
-      const guint row = kernel_row (b, operator_row (b, operators, name), 2 * b->forward[i], b->noise, name);
+      const guint row = kernel_row (b, operator_row (b, operators, name), b->backward[i], b->noise, name);
 
+      if (reduce && sparse_layer (b->in, &b->in->workload->layers[i]) && !gather_rows (b, &b->in->workload->layers[i], row, error))
+        return FALSE;
       for (; reduce && next < groups->len && g_array_index (groups, Bucket, next).last == i; next++)
         {
           if (!reduce_group (b, &g_array_index (groups, Bucket, next), next, row, error))
@@ -146,7 +154,7 @@ static void
 optimizer_step (Builder *b, gboolean reduced, guint gradients)
 {
   const StepInput *in = b->in;
-  const double params = in->workload->params, issue = b->policy->root ? 1 / b->issue : 1;
+  const double params = reduced ? sparse_updated (in) : in->workload->params, issue = b->policy->root ? 1 / b->issue : 1;
   const double seconds = compute_copy_seconds (in->compute, params * software_optimizer_traffic (in->training->optimizer));
   guint host;
 
@@ -220,7 +228,7 @@ gboolean
 data_parallel_build (const StepInput *in, const DataParallel *policy, StepGraph *graph, GError **error)
 {
   const int kind = in->spec->host == HOST_AUTO ? policy->host : in->spec->host;
-  g_autofree double *forward = NULL;
+  g_autofree double *forward = NULL, *backward = NULL;
   g_autoptr (GArray) open = g_array_new (FALSE, FALSE, sizeof (guint));
   Builder b = { .in = in, .policy = policy, .host = software_host (kind), .graph = graph, .open = open,
                 .noise = in->noise && in->spec->box_noise ? software_box (in->spec, builder_world (in)) : 1 };
@@ -228,6 +236,7 @@ data_parallel_build (const StepInput *in, const DataParallel *policy, StepGraph 
   if (!check_size (in, error))
     return FALSE;
   forward = b.forward = data_parallel_forward (in);
+  backward = b.backward = data_parallel_backward (in, forward);
   builder_queues (&b);
   return build_step (&b, error);
 }

@@ -19,6 +19,7 @@ struct DataParallel
   gboolean    buffers;         /* BatchNorm state is broadcast before forward passes */
   gboolean    view;            /* no copies into and out of the groups */
   gboolean    half;            /* gradients travel in two bytes under automatic mixed precision */
+  double      slowdown;        /* of a kernel beside a collective; 0: the precision's */
   gboolean    remote_update;   /* the optimizer does not run on the GPUs */
   GArray     *groups;          /* of Bucket; NULL: no gradients travel */
   /* s more of a group on the communication queue; NULL: none. */
@@ -30,11 +31,27 @@ struct DataParallel
 gboolean data_parallel_build  (const StepInput *in, const DataParallel *policy, StepGraph *graph, GError **error);
 /* Weights, gradients, optimizer state and activations; buffers for `group_bytes` of copies. */
 void     data_parallel_memory (const StepInput *in, double group_bytes, MemoryUse *out);
+/* Parts of it: activations of one micro-step; what the framework and NCCL take;
+ * sums, with that reserve put into the buffers. */
+double   memory_activations   (const StepInput *in);
+double   memory_reserve       (void);
+void     memory_settle        (const StepInput *in, MemoryUse *out);
 /* s of each layer's forward kernel at the batch of one micro-step; caller frees. */
 double  *data_parallel_forward (const StepInput *in);
+/* The same of each layer's backward pass, what is computed again with it. */
+double  *data_parallel_backward (const StepInput *in, const double *forward);
 /* s from the start of the backward pass to the end of each layer's, as kernels or
  * the host of `policy` pace it when nothing slows them; caller frees. */
 double  *data_parallel_ready  (const StepInput *in, const DataParallel *policy);
+/* [strategy] sparse: whether a layer's gradient is gathered row by row; whether a
+ * product shares its table; the workload without the tensors of such layers (free
+ * copy->layers); elements that all ranks gather of one; elements that the
+ * optimizer updates. */
+gboolean sparse_layer    (const StepInput *in, const Layer *layer);
+gboolean sparse_shared   (const Workload *workload, const Layer *layer);
+const Workload *sparse_rest (const StepInput *in, Workload *copy);
+double   sparse_elements (const StepInput *in, const Layer *layer);
+double   sparse_updated  (const StepInput *in);
 /* What the policy settles where the scenario says nothing. */
 void     data_parallel_values (const StepInput *in, const DataParallel *policy, ClusterValue value, gpointer user);
 /* One such value of [strategy]; takes the text. */

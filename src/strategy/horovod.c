@@ -109,9 +109,11 @@ fused_groups (const StepInput *in, const DataParallel *horovod)
   g_autofree double *ready = data_parallel_ready (in, horovod);
   Blocking blocking = { .in = in };
   const gboolean blocks = spec->operations != OPERATIONS_NCCL && builder_world (in) > 1 && price_blocking (&blocking);
-  GArray *groups = buckets_by_cycle (in->workload, wire_bytes (in), spec->fusion_size, spec->cycle_time, ready,
+  Workload copy;
+  GArray *groups = buckets_by_cycle (sparse_rest (in, &copy), wire_bytes (in), spec->fusion_size, spec->cycle_time, ready,
                                      blocks ? blocking_seconds : NULL, &blocking);
 
+  g_free (copy.layers);
   shorten_delays (groups, in);
   return groups;
 }

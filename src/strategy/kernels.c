@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/data-parallel.h"
+#include "strategy/blocks.h"
 #include <math.h>
+
+/* FLOP of a flash attention's backward pass are 2.5 times the forward's (Dao 2023,
+ * section 3.1: scores are computed again), at 0.8 of its rate. */
+static const double flash_backward = 2.5 / 0.8;
 
 static const KernelClass kernel_classes[] = {
   [LAYER_CONV] = KERNEL_CONV, [LAYER_GEMM] = KERNEL_GEMM, [LAYER_ATTENTION] = KERNEL_ATTENTION,
@@ -13,19 +18,40 @@ data_parallel_forward (const StepInput *in)
 {
   double *seconds = g_new (double, in->workload->n_layers);
   const double batch = (double) in->batch.per_gpu;
+  const gboolean flash = blocks_flash (in);
 
   for (guint i = 0; i < in->workload->n_layers; i++)
     {
       const Layer *layer = &in->workload->layers[i];
+      const double scores = flash ? blocks_scores (layer) : 0;
       const KernelWork work = {
         .kind = kernel_classes[layer->kind],
         .flop = layer->flop * batch,
-        .bytes = layer->bytes_fp32 / 4 * precision_activation_bytes (in->compute->precision) * batch + 4 * layer->params,
+        .bytes = (layer->bytes_fp32 / 4 - 2 * scores) * precision_activation_bytes (in->compute->precision) * batch + 4 * layer->params,
         .winograd = layer->winograd,
         .m = layer->m * batch, .n = layer->n, .k = layer->k,
       };
 
-      seconds[i] = compute_seconds (in->compute, &work);
+      seconds[i] = flash && blocks_softmax (layer) && blocks_transformer (in->workload) ? 0 : compute_seconds (in->compute, &work);
+    }
+  return seconds;
+}
+
+/* By input and by weight: two kernels of a forward one's work. */
+double *
+data_parallel_backward (const StepInput *in, const double *forward)
+{
+  g_autofree guint *blocks = blocks_find (in->workload);
+  double *seconds = g_new (double, MAX (in->workload->n_layers, 1));
+  const gboolean flash = blocks_flash (in);
+
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    {
+      const Layer *layer = &in->workload->layers[i];
+
+      seconds[i] = (flash && blocks_scores (layer) > 0 ? flash_backward : 2) * forward[i];
+      if (blocks_recomputed (in, blocks, i))
+        seconds[i] += forward[i];
     }
   return seconds;
 }
@@ -37,11 +63,12 @@ data_parallel_ready (const StepInput *in, const DataParallel *policy)
   const guint64 ranks = cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster);
   const double noise = in->noise && in->spec->box_noise ? software_box (in->spec, ranks) : 1;
   const double issue = policy->one_process ? (double) cluster_gpus_per_node (in->cluster) : 1;
-  double *seconds = data_parallel_forward (in), ready = 0;
+  g_autofree double *forward = data_parallel_forward (in);
+  double *seconds = data_parallel_backward (in, forward), ready = 0;
 
   for (guint i = in->workload->n_layers; i-- > 0;)
     {
-      ready += fmax (2 * seconds[i] * noise, 2 * host->operator_s * issue);
+      ready += fmax (seconds[i] * noise, 2 * host->operator_s * issue);
       seconds[i] = ready;
     }
   return seconds;

@@ -6,6 +6,6 @@
 typedef struct
 {
   double weights, gradients, optimizer, activations, buffers;   /* buffers: communication buckets or packs, workspace, CUDA context */
-  double total, capacity;
+  double total, capacity, margin;   /* margin: capacity less total */
   gboolean fits;
 } MemoryUse;

@@ -99,13 +99,14 @@ static guint
 layer_before_end (const StepInput *in, double share)
 {
   g_autofree double *forward = data_parallel_forward (in);
+  g_autofree double *backward = data_parallel_backward (in, forward);
   double all = 0, left = 0;
   guint layer = 0;
 
   for (guint i = 0; i < in->workload->n_layers; i++)
-    all += 3 * forward[i];
-  while (layer + 1 < in->workload->n_layers && left + 2 * forward[layer] <= share * all)
-    left += 2 * forward[layer++];
+    all += forward[i] + backward[i];
+  while (layer + 1 < in->workload->n_layers && left + backward[layer] <= share * all)
+    left += backward[layer++];
   return layer;
 }
 

@@ -7,3 +7,7 @@
  * algorithm uses.  `on_gpu`: its kernels run on the GPUs and slow others. */
 gboolean price_call (const Cluster *cluster, const CollectiveCall *call, RankGroup *group,
                      CollectiveFlow *out, gboolean *on_gpu, GError **error);
+/* The group of all GPUs; the same for any group. */
+RankGroup price_all  (const Cluster *cluster);
+gboolean price_group (const Cluster *cluster, const CollectiveCall *call, RankGroup *group,
+                      CollectiveFlow *out, gboolean *on_gpu, GError **error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/spec.h"
+#include "compute/llm.h"
 
 static const char *const optimizer_names[] = { "sgd", "momentum", "adam", "lamb", NULL };
 static const char *const communication_names[] = { "auto", "ring", "nccl", NULL };
@@ -9,6 +10,16 @@ static const char *const compression_names[] = { "none", "fp16", "bf16", NULL };
 static const char *const gradient_names[] = { "auto", "fp32", "half", NULL };
 static const char *const framework_names[] = { "auto", "tf1", "pytorch", "mxnet", NULL };
 static const char *const operation_names[] = { "nccl", "mpi", "gloo", NULL };
+static const char *const recompute_names[] = { "none", "selective", "full", "per-op", NULL };
+static const char *const attention_names[] = { "auto", "unfused", "flash", NULL };
+static const char *const sparse_names[] = { "dense", "all-gather", NULL };
+static const char *const sharding_names[] = { "full", "grad-op", "no", "hybrid", "hybrid-grad-op", NULL };
+static const char *const wrap_names[] = { "layer", "size", NULL };
+static const char *const prefetch_names[] = { "pre", "post", "none", NULL };
+
+static const char *const yes_names[] = { "no", "yes", NULL };
+static const char *const schedule_names[] = { "auto", "gpipe", "1f1b", "interleaved", NULL };
+static const char *const cp_names[] = { "p2p", "all-gather", "a2a", NULL };
 
 const Key training_keys[] = {
   { "batch-per-gpu", KEY_COUNT, UNIT_NONE, offsetof (TrainingSpec, batch_per_gpu), NULL,
@@ -25,6 +36,10 @@ const Key training_keys[] = {
     "Samples in an epoch; without it the workload's.", 1, 1e15 },
   { "epochs", KEY_COUNT, UNIT_NONE, offsetof (TrainingSpec, epochs), "1",
     "Epochs of the whole training." },
+  { "recompute", KEY_CHOICE, UNIT_NONE, offsetof (TrainingSpec, recompute), "none",
+    "Activations of transformer blocks not kept but computed again: none, those of attention (selective), all (full), all but attention and every second matrix product (per-op: torchtitan).", .choices = recompute_names },
+  { "attention", KEY_CHOICE, UNIT_NONE, offsetof (TrainingSpec, attention), "auto",
+    "Attention scores written to memory (unfused) or not (flash); auto: flash with zero and fsdp in two-byte precision, else unfused.", .choices = attention_names },
   { NULL }
 };
 
@@ -92,6 +107,95 @@ const Key strategy_keys[] = {
     "Parameter server: copies of a node between host and all its GPUs." },
   { "variable-rate", KEY_QUANTITY, UNIT_RATE, AT (variable_rate), "10 GB/s",
     "Parameter server in one box: gradients that its CPU adds and applies." },
+  { "sparse", KEY_CHOICE, UNIT_NONE, AT (sparse), "dense",
+    "DDP, flat, Horovod: gradients of embeddings as whole tables, or rows and indices of all ranks gathered.", .choices = sparse_names },
+  { "stage", KEY_COUNT, UNIT_NONE, AT (stage), "2",
+    "ZeRO: 1 shards the optimizer's state, 2 gradients too, 3 weights too; 0 nothing.", 0, 3 },
+  { "overlap-comm", KEY_CHOICE, UNIT_NONE, AT (overlap_comm), "auto",
+    "ZeRO: reduce beside the backward pass; auto is DeepSpeed's: stage 3 alone.", .choices = switch_names },
+  { "multi-rank-bucket-allreduce", KEY_BOOLEAN, UNIT_NONE, AT (bucket_all_reduce), "true",
+    "ZeRO 1, 2: a bucket is all-reduced, as DeepSpeed does; false: reduce-scattered." },
+  { "reduce-bucket-size", KEY_NUMBER, UNIT_NONE, AT (reduce_bucket), "5e8",
+    "ZeRO: elements of a bucket of gradients.", 1, 1e15 },
+  { "allgather-bucket-size", KEY_NUMBER, UNIT_NONE, AT (gather_bucket), "5e8",
+    "ZeRO 1, 2: elements that one all-gather of updated weights takes.", 1, 1e15 },
+  { "prefetch-bucket-size", KEY_NUMBER, UNIT_NONE, AT (prefetch_bucket), "5e7",
+    "ZeRO 3: elements gathered ahead at each submodule; 0: none.", 0, 1e15 },
+  { "param-persistence-threshold", KEY_NUMBER, UNIT_NONE, AT (persistence), "1e5",
+    "ZeRO 3: smaller tensors stay whole on every GPU.", 0, 1e15 },
+  { "max-live-parameters", KEY_NUMBER, UNIT_NONE, AT (max_live), "1e9",
+    "ZeRO 3: gathered elements at which prefetching stops.", 1, 1e15 },
+  { "max-reuse-distance", KEY_NUMBER, UNIT_NONE, AT (reuse_distance), "0",
+    "ZeRO 3: weights needed again within so many elements stay; 0: released after use. DeepSpeed's own is 1e9: the last 5e8 are gathered once.", 0, 1e15 },
+  { "hpz-partition-size", KEY_COUNT, UNIT_NONE, AT (hpz_partition), "1",
+    "ZeRO 3: GPUs that share a second copy of the weights, from which the backward pass gathers; 1: none.", 1, 1e6 },
+  { "mics-shard-size", KEY_COUNT, UNIT_NONE, AT (mics_shard), NULL,
+    "ZeRO 3: GPUs that one copy of everything is spread over (MiCS); without it all.", 1, 1e6 },
+  { "offload-optimizer", KEY_BOOLEAN, UNIT_NONE, AT (offload), "false",
+    "ZeRO: optimizer and its state on the host; gradients and weights pass PCIe at host-copy-rate." },
+  { "host-optimizer-rate", KEY_QUANTITY, UNIT_RATE, AT (host_optimizer_rate), "110 GB/s",
+    "ZeRO offload: memory traffic of a node's CPUs in the optimizer; CPU-Adam: 4e9 parameters/s of 28 B (Ren and others 2021, table 4)." },
+  { "version", KEY_COUNT, UNIT_NONE, AT (version), "1",
+    "FSDP: 1 (FullyShardedDataParallel) or 2 (fully_shard).", 1, 2 },
+  { "sharding", KEY_CHOICE, UNIT_NONE, AT (sharding), "full",
+    "FSDP: FULL_SHARD, SHARD_GRAD_OP, NO_SHARD, HYBRID_SHARD, _HYBRID_SHARD_ZERO2.", .choices = sharding_names },
+  { "shard-size", KEY_COUNT, UNIT_NONE, AT (shard_size), NULL,
+    "FSDP hybrid: GPUs of one shard group; without it those of a node.", 1, 1e6 },
+  { "wrap", KEY_CHOICE, UNIT_NONE, AT (wrap), "layer",
+    "FSDP: a unit is a block of the network (layer), or closes at min-wrap-params (size).", .choices = wrap_names },
+  { "min-wrap-params", KEY_NUMBER, UNIT_NONE, AT (min_wrap), "1e8",
+    "FSDP, wrap = size: parameters from which on a unit closes.", 1, 1e15 },
+  { "backward-prefetch", KEY_CHOICE, UNIT_NONE, AT (backward_prefetch), "pre",
+    "FSDP: the next gather is issued before (pre) or behind (post) a unit's gradients, or when needed (none).", .choices = prefetch_names },
+  { "forward-prefetch", KEY_BOOLEAN, UNIT_NONE, AT (forward_prefetch), "false",
+    "FSDP: the next gather is issued before a unit's forward pass." },
+  { "limit-all-gathers", KEY_BOOLEAN, UNIT_NONE, AT (limit_all_gathers), "true",
+    "FSDP 1: the host blocks until at most two gathered units are there." },
+  { "reshard-after-forward", KEY_STRING, UNIT_NONE, AT (reshard), "true",
+    "FSDP 2: true, false, or the GPUs over which units lie between the passes." },
+  { "param-dtype", KEY_CHOICE, UNIT_NONE, AT (param_dtype), "auto",
+    "FSDP: weights on the wire; auto: two bytes unless training is in fp32.", .choices = gradient_names },
+  { "reduce-dtype", KEY_CHOICE, UNIT_NONE, AT (reduce_dtype), "auto",
+    "FSDP: gradients on the wire; auto: as param-dtype.", .choices = gradient_names },
+  { "tensor-parallel", KEY_COUNT, UNIT_NONE, AT (tensor_parallel), "1",
+    "Megatron: GPUs that share each layer; divides heads, feed-forward width and the GPUs.", 1, 1e4 },
+  { "sequence-parallel", KEY_CHOICE, UNIT_NONE, AT (sequence_parallel), "no",
+    "Megatron: norms and dropout split over the tensor-parallel GPUs; all-gather and reduce-scatter for all-reduce.", .choices = yes_names },
+  { "pipeline-parallel", KEY_COUNT, UNIT_NONE, AT (pipeline_parallel), "1", "Megatron: stages that the layers are dealt out to.", 1, 1e4 },
+  { "virtual-stages", KEY_COUNT, UNIT_NONE, AT (virtual_stages), "1",
+    "Megatron: model chunks of a stage, for schedule interleaved.", 1, 1e3 },
+  { "schedule", KEY_CHOICE, UNIT_NONE, AT (schedule), "auto",
+    "Megatron: order of micro-batches in the pipeline; auto: interleaved with several virtual stages, else 1f1b.", .choices = schedule_names },
+  { "interleave-group", KEY_COUNT, UNIT_NONE, AT (interleave_group), NULL,
+    "Megatron, interleaved: micro-batches in a row through one chunk; without it as many as stages.", 1, 1e6 },
+  { "micro-batch", KEY_COUNT, UNIT_NONE, AT (micro_batch), "1", "Megatron: samples of one micro-batch.", 1, 1e6 },
+  { "context-parallel", KEY_COUNT, UNIT_NONE, AT (context_parallel), "1", "Megatron: GPUs that share the tokens of a sample.", 1, 1e4 },
+  { "cp-comm", KEY_CHOICE, UNIT_NONE, AT (cp_comm), "p2p",
+    "Megatron: how keys and values meet queries under context-parallel; p2p is a ring beside attention.", .choices = cp_names },
+  { "expert-parallel", KEY_COUNT, UNIT_NONE, AT (expert_parallel), "1",
+    "Megatron: GPUs that share the experts of a layer; of the data-parallel ones.", 1, 1e4 },
+  { "imbalance", KEY_NUMBER, UNIT_NONE, AT (imbalance), "1",
+    "Megatron: tokens of the busiest GPU's experts over the mean.", 1, 1e3 },
+  { "distributed-optimizer", KEY_CHOICE, UNIT_NONE, AT (distributed_optimizer), "no",
+    "Megatron: optimizer state split over data-parallel GPUs; reduce-scatter and all-gather for all-reduce.", .choices = yes_names },
+  { "overlap-grad-reduce", KEY_CHOICE, UNIT_NONE, AT (overlap_grad_reduce), "no",
+    "Megatron: gradients leave in buckets of max (40e6, 1e6 x data-parallel) parameters beside the last backward pass.", .choices = yes_names },
+  { "overlap-param-gather", KEY_CHOICE, UNIT_NONE, AT (overlap_param_gather), "no",
+    "Megatron, distributed optimizer: parameters are gathered beside the next step's first forward pass.", .choices = yes_names },
+  { "tp-comm-overlap", KEY_CHOICE, UNIT_NONE, AT (tp_comm_overlap), "no",
+    "Megatron: tensor-parallel collectives in pieces beside their products.", .choices = yes_names },
+  { "overlap-p2p", KEY_CHOICE, UNIT_NONE, AT (overlap_p2p), "auto",
+    "Megatron: a stage goes on while it sends; auto: where stages are interleaved, in stacks of 2023 on.", .choices = switch_names },
+  { "grad-reduce-in-fp32", KEY_CHOICE, UNIT_NONE, AT (grad_fp32), "auto",
+    "Megatron: gradients are summed in 4 bytes; auto: with bf16 and fp8, as the training script does.", .choices = switch_names },
+  { "account-for-embedding", KEY_BOOLEAN, UNIT_NONE, AT (account_embedding), "false",
+    "Megatron: the first stage has a layer less, for the embedding." },
+  { "account-for-loss", KEY_BOOLEAN, UNIT_NONE, AT (account_loss), "false",
+    "Megatron: the last stage has a layer less, for the output layer and the loss." },
+  { "dropout", KEY_CHOICE, UNIT_NONE, AT (dropout), "auto",
+    "Megatron: dropout kernels run; auto: with GPT in stacks of 2021 and 2022.", .choices = switch_names },
+  { "stack", KEY_CHOICE, UNIT_NONE, AT (stack), "auto",
+    "Megatron: generation of the software, a key of models/llm.csv; auto: not known, the wide default.", .choices = llm_stacks },
 #undef AT
   { NULL }
 };

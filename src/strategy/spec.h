@@ -13,7 +13,11 @@ typedef struct
   int     optimizer;
   guint64 samples;            /* in an epoch; 0: the workload's */
   guint64 epochs;
+  int     recompute;          /* activations of transformer blocks computed again in the backward pass */
+  int     attention;          /* AUTO: flash where the framework's stack has it */
 } TrainingSpec;
+enum { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_PER_OP };
+enum { ATTENTION_AUTO, ATTENTION_UNFUSED, ATTENTION_FLASH };
 extern const Key training_keys[];
 
 /* [strategy] */
@@ -58,7 +62,37 @@ typedef struct
   double   endpoint_rate;       /* bytes/s of one tensor at its server, push and pull */
   double   host_copy_rate;      /* bytes/s of a node's copies between host and GPUs, all together */
   double   variable_rate;       /* bytes/s at which the CPU of a box adds and applies */
+  int      sparse;              /* how gradients of embeddings travel */
+  /* zero, fsdp; sizes in elements */
+  guint64  stage;
+  int      overlap_comm;
+  gboolean bucket_all_reduce;   /* stage 1, 2: a bucket is all-reduced, else reduced to its owners */
+  double   reduce_bucket, gather_bucket, prefetch_bucket, persistence, max_live, reuse_distance;
+  guint64  hpz_partition, mics_shard;   /* GPUs; 0: none */
+  gboolean offload;             /* optimizer state in host memory */
+  double   host_optimizer_rate; /* bytes/s of memory that a node's CPUs move in the optimizer */
+  guint64  version;
+  int      sharding, wrap, backward_prefetch;
+  double   min_wrap;            /* parameters */
+  gboolean forward_prefetch, limit_all_gathers;
+  char    *reshard;             /* after forward: "true", "false", GPUs */
+  guint64  shard_size;          /* GPUs of a hybrid shard group; 0: a node */
+  int      param_dtype, reduce_dtype;   /* GRADIENTS_* */
+  /* megatron; degrees count GPUs */
+  guint64  tensor_parallel, pipeline_parallel, context_parallel, expert_parallel;
+  guint64  virtual_stages, micro_batch, interleave_group;   /* group 0: pipeline_parallel */
+  int      schedule, cp_comm, stack;            /* stack: an index of llm_stacks */
+  int      sequence_parallel, distributed_optimizer, overlap_grad_reduce, overlap_param_gather, tp_comm_overlap;
+  int      grad_fp32, overlap_p2p, dropout;     /* AUTO_* */
+  gboolean account_embedding, account_loss;     /* each takes a layer's place when layers are dealt out */
+  double   imbalance;                           /* busiest expert over the mean */
 } StrategySpec;
+enum { SCHEDULE_KEY_AUTO, SCHEDULE_KEY_GPIPE, SCHEDULE_KEY_1F1B, SCHEDULE_KEY_INTERLEAVED };
+enum { CP_COMM_P2P, CP_COMM_ALL_GATHER, CP_COMM_A2A };
+enum { SPARSE_DENSE, SPARSE_ALL_GATHER };
+enum { SHARDING_FULL, SHARDING_GRAD_OP, SHARDING_NO, SHARDING_HYBRID, SHARDING_HYBRID_GRAD_OP };
+enum { WRAP_LAYER, WRAP_SIZE };
+enum { PREFETCH_PRE, PREFETCH_POST, PREFETCH_NONE };
 extern const Key strategy_keys[];
 
 /* [input] */

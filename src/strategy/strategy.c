@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/strategy.h"
 #include "base/names.h"
+#include "strategy/fsdp.h"
 #include "strategy/horovod.h"
+#include "strategy/megatron.h"
 #include "strategy/pytorch.h"
 #include "strategy/tensorflow.h"
+#include "strategy/zero.h"
 
 G_DEFINE_QUARK (strategy-error-quark, strategy_error)
 
 static const Strategy *const strategies[] = {
   &strategy_single, &strategy_mirrored, &strategy_multi_worker_mirrored, &strategy_ddp, &strategy_flat,
-  &strategy_horovod, &strategy_replicated, &strategy_data_parallel, &strategy_parameter_server, NULL
+  &strategy_horovod, &strategy_replicated, &strategy_data_parallel, &strategy_parameter_server,
+  &strategy_zero, &strategy_fsdp, &strategy_megatron, NULL
 };
 
 const Strategy *const *

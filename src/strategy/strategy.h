@@ -33,6 +33,9 @@ typedef struct
   guint64     max_gpus;          /* 0: any number */
   guint64     max_nodes;         /* 0: any number */
   const char *instead;           /* what runs on more */
+  gboolean    layout;            /* needs the GPUs that the scenario gives it: nothing is run on one of them for comparison */
+  /* How the batch is spread; NULL: batch_resolve (). */
+  gboolean (*batch)  (const StrategySpec *spec, const TrainingSpec *training, guint64 gpus, Batch *out, GError **error);
   gboolean (*build)  (const StepInput *in, StepGraph *graph, GError **error);
   void     (*memory) (const StepInput *in, MemoryUse *out);
   void     (*values) (const StepInput *in, ClusterValue value, gpointer user);

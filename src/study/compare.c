@@ -116,6 +116,30 @@ reference_reason (const Result *r)
   return g_string_free (text, FALSE);
 }
 
+/* Servers add up what goes through an all-reduce, nothing else. */
+static gboolean
+without_all_reduce (const Result *r)
+{
+  for (guint i = 0; i < r->n_collectives; i++)
+    {
+      if (g_str_equal (r->collectives[i].op, "all-reduce"))
+        return FALSE;
+    }
+  return r->n_collectives > 0;
+}
+
+/* ", reduce-scatter" where not all calls are of one kind. */
+static const char *
+other_op (const Result *r)
+{
+  for (guint i = 1; i < r->n_collectives; i++)
+    {
+      if (g_str_equal (r->collectives[i].op, "reduce-scatter") && !g_str_equal (r->collectives[0].op, "reduce-scatter"))
+        return " and reduce-scatter";
+    }
+  return "";
+}
+
 static char *
 tie_reason (const Result *first, const Result *r)
 {
@@ -124,6 +148,9 @@ tie_reason (const Result *first, const Result *r)
   g_string_printf (text, "ties with '%s'", first->scenario);
   if (r->nodes == 1 && first->nodes == 1 && (r->reducers != first->reducers || r->servers != first->servers))
     g_string_append (text, ": on one node nothing goes to the servers");
+  else if ((r->reducers != first->reducers || r->servers != first->servers) && without_all_reduce (r))
+    g_string_append_printf (text, ": servers only do all-reduces, and this step has none, but %s%s, which NCCL does",
+                            r->collectives[0].op, other_op (r));
   else if (MAX (r->ledger[CAUSE_EXPOSED_COMM] / r->step_time, first->ledger[CAUSE_EXPOSED_COMM] / first->step_time) < hidden)
     g_string_append (text, ": communication is hidden behind the backward pass, so a faster one moves nothing");
   else if (r->servers > 0 || r->reducers > 0)

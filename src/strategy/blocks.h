@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "strategy/strategy.h"
+
+/* Repeated parts of a network, told by their rows' names: "h12.fc_in" lies in
+ * block "h12". */
+
+#define NO_BLOCK G_MAXUINT
+
+/* The first layer of the block that each layer lies in, NO_BLOCK outside of
+ * blocks; caller frees. */
+guint   *blocks_find     (const Workload *workload);
+/* TRUE where attention rows have a shape: transformers. */
+gboolean blocks_transformer (const Workload *workload);
+/* Attention scores never leave the chip in this training. */
+gboolean blocks_flash    (const StepInput *in);
+/* A row that only exists where scores are written to memory. */
+gboolean blocks_softmax  (const Layer *layer);
+/* Elements of the scores of an attention row, one sample; 0: it is none, or of no known shape. */
+double   blocks_scores   (const Layer *layer);
+/* The forward pass of layer `i` runs again before its backward pass. */
+gboolean blocks_recomputed (const StepInput *in, const guint *blocks, guint i);

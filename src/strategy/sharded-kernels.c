@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategy/sharded.h"
+#include <math.h>
+#include <string.h>
+#include "compute/llm.h"
+#include "strategy/blocks.h"
+
+/* Transformers in stacks that shard: kernels by shape (models/kernel) and what
+ * the stack makes of them (models/llm.csv); all else by the roofline.  Bytes of a
+ * row are those of its table, input and output once. */
+
+typedef struct
+{
+  const StepInput *in;
+  LlmModel model;
+  double   batch;
+  gboolean flash;
+} Kernels;
+
+/* Forward and backward of a norm, a residual or an activation: bytes of the
+ * backward pass a byte of the forward one (norm 5 H of 2, gelu 4 of 2 and its bias). */
+static const double norm_backward = 2.5, element_backward = 2;
+
+static double
+row_bytes (const Kernels *k, const Layer *layer)
+{
+  return layer->bytes_fp32 / 4 * k->model.element * k->batch;
+}
+
+static void
+gemm_row (const Kernels *k, const Layer *layer, double *forward, double *backward)
+{
+  const double m = layer->m * k->batch;
+
+  *forward = llm_gemm (&k->model, m, layer->n, layer->k, 1);
+  *backward = llm_gemm (&k->model, m, layer->k, layer->n, 1) + llm_gemm (&k->model, layer->n, layer->k, m, 1);
+}
+
+/* Experts: each takes its share of the tokens' products. */
+static void
+expert_rows (const Kernels *k, const Layer *layer, double *forward, double *backward)
+{
+  const double experts = MAX (layer->n_tensors, 1);
+  Layer one = *layer;
+
+  one.m /= experts;
+  gemm_row (k, &one, forward, backward);
+  *forward *= experts;
+  *backward *= experts;
+}
+
+static void
+attention_row (const Kernels *k, const Layer *layer, double *forward, double *backward)
+{
+  const double heads = layer->out_elems / layer->m / layer->k;
+  const double causal = 2 * layer->m * layer->n * layer->k * heads;
+
+  if (k->flash)
+    {
+      *forward = llm_attention (&k->model, k->batch, layer->m, heads, heads, layer->k, layer->flop / causal);
+      *backward = *forward * k->model.value[LLM_FLASH_BACKWARD];
+      return;
+    }
+  *forward = llm_gemm (&k->model, layer->m, layer->n, layer->k, heads * k->batch) + llm_gemm (&k->model, layer->m, layer->k, layer->n, heads * k->batch);
+  *backward = 2 * *forward;
+}
+
+static LlmConstant
+stream_class (const Layer *layer)
+{
+  if (layer->kind == LAYER_NORM || blocks_softmax (layer))
+    return LLM_NORM;
+  return strstr (layer->name, "gelu") != NULL || strstr (layer->name, "swiglu") != NULL ? LLM_ACTIVATION : LLM_ADD;
+}
+
+static void
+stream_row (const Kernels *k, const Layer *layer, double *forward, double *backward)
+{
+  const double bytes = row_bytes (k, layer);
+
+  if (k->flash && blocks_softmax (layer))
+    {
+      *forward = *backward = 0;
+      return;
+    }
+  if (strstr (layer->name, "cross_entropy") != NULL)
+    {
+      /* a third before, two thirds behind */
+      *forward = llm_stream (&k->model, LLM_ADD, layer->out_elems * k->batch * k->model.value[LLM_LOSS_BYTES] / 3);
+      *backward = 2 * *forward;
+      return;
+    }
+  *forward = llm_stream (&k->model, stream_class (layer), bytes);
+  *backward = llm_stream (&k->model, stream_class (layer), bytes * (layer->kind == LAYER_NORM ? norm_backward : element_backward));
+}
+
+static void
+price_row (const Kernels *k, const Layer *layer, double *forward, double *backward)
+{
+  if (blocks_scores (layer) > 0)
+    attention_row (k, layer, forward, backward);
+  else if (layer->kind == LAYER_GEMM && layer->m > 0 && layer->n_tensors > 2)
+    expert_rows (k, layer, forward, backward);
+  else if (layer->kind == LAYER_GEMM && layer->m > 0)
+    gemm_row (k, layer, forward, backward);
+  else if (layer->kind == LAYER_NORM || layer->kind == LAYER_ELEMENTWISE || layer->kind == LAYER_SOFTMAX || layer->kind == LAYER_EMBEDDING)
+    stream_row (k, layer, forward, backward);
+}
+
+/* The efficiencies are those of whole nodes at work: box and noise of the other
+ * tables are in them, but for the slowest of many ranks. */
+static double
+noise (const Kernels *k)
+{
+  const double ranks = (double) builder_world (k->in);
+
+  if (!k->in->noise || !k->in->spec->box_noise || ranks < 2)
+    return 1;
+  return 1 + k->model.value[LLM_RANK_NOISE] * sqrt (2 * log (ranks));
+}
+
+/* torch.utils.checkpoint stops once it has what the backward pass reads
+ * (checkpoint.py, early_stop; FSDP's wrapper uses it): a product whose output goes
+ * straight into the block's last residual does not run again.  DeepSpeed's own
+ * checkpointing runs it. */
+static gboolean
+stops_early (const Kernels *k, const guint *blocks, guint layer)
+{
+  const Workload *workload = k->in->workload;
+  guint last = layer;
+
+  if (!g_str_equal (k->in->spec->kind, "fsdp") || k->in->training->recompute != RECOMPUTE_FULL)
+    return FALSE;
+  while (last + 1 < workload->n_layers && blocks[last + 1] == blocks[layer])
+    last++;
+  return last - layer <= 1 && workload->layers[last].kind == LAYER_ELEMENTWISE
+         && strstr (workload->layers[last].name, "add") != NULL;
+}
+
+gboolean
+sharded_kernels (Sharded *s, GError **error)
+{
+  const StepInput *in = s->b.in;
+  const Workload *workload = in->workload;
+  g_autofree guint *blocks = blocks_find (workload);
+  Kernels k = { .in = in, .batch = (double) in->batch.per_gpu, .flash = blocks_flash (in) };
+
+  s->b.forward = data_parallel_forward (in);
+  s->b.backward = data_parallel_backward (in, s->b.forward);
+  s->slowdown = software_slowdown (in->spec, in->compute->precision);
+  if (!blocks_transformer (workload))
+    return TRUE;
+  if (!llm_init (&k.model, in->compute, in->spec->stack, error))
+    return FALSE;
+  s->slowdown = k.model.value[LLM_SLOWDOWN];
+  s->b.noise = noise (&k);
+  for (guint i = 0; i < workload->n_layers; i++)
+    {
+      price_row (&k, &workload->layers[i], &s->b.forward[i], &s->b.backward[i]);
+      if (blocks_recomputed (in, blocks, i) && !stops_early (&k, blocks, i))
+        s->b.backward[i] += s->b.forward[i];
+    }
+  return TRUE;
+}
+
+void
+sharded_values (const StepInput *in, ClusterValue value, gpointer user)
+{
+  static const LlmConstant shown[] = { LLM_EFFICIENCY, LLM_FLASH_EFFICIENCY, LLM_SLOWDOWN, LLM_RANK_NOISE };
+  LlmModel model;
+
+  data_parallel_say (value, user, "memory reserve", quantity_format (memory_reserve (), UNIT_BYTES), ORIGIN_ASSUMED,
+                     "CUDA context, workspaces and NCCL; 0.6 to 1.2 GB seen");
+  if (!blocks_transformer (in->workload) || !llm_init (&model, in->compute, in->spec->stack, NULL))
+    return;
+  data_parallel_say (value, user, "attention kernels", g_strdup (blocks_flash (in) ? "flash" : "unfused"), ORIGIN_DERIVED, "[training] attention");
+  for (gsize i = 0; i < G_N_ELEMENTS (shown); i++)
+    {
+      const LlmConstant k = shown[i];
+
+      data_parallel_say (value, user, llm_constant_names[k], g_strdup_printf ("%.3g", model.value[k]), model.origin[k].kind, model.origin[k].text);
+    }
+}
