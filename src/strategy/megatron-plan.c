@@ -169,13 +169,17 @@ deal_layers (Megatron *m, GError **error)
   if (all % stages != 0)
     {
       const guint64 below = all / stages * stages;
-      g_autofree char *near = near_divisors (all / (all % m->v == 0 ? m->v : 1), m->pp);
+      const gboolean chunks = m->v > 1 && all % m->pp == 0;   /* else the stages give way, and chunks if they must */
+      g_autofree char *near = near_divisors (chunks ? all / m->pp : all % m->v == 0 ? all / m->v : all, chunks ? m->v : m->pp);
+      g_autofree char *degree = g_strdup_printf ("%s %s%s", chunks ? "virtual-stages" : "pipeline-parallel", near,
+                                                 !chunks && all % m->v != 0 ? " with 1 virtual stage" : "");
       g_autofree char *layers = below > extra ? g_strdup_printf ("%" G_GUINT64_FORMAT " or %" G_GUINT64_FORMAT, below - extra, below + stages - extra)
                                               : g_strdup_printf ("%" G_GUINT64_FORMAT, below + stages - extra);
 
-      return refuse (error, "[strategy] pipeline-parallel", "%" G_GUINT64_FORMAT " layers%s do not divide into %" G_GUINT64_FORMAT
-                     " x %" G_GUINT64_FORMAT " (virtual) stages; pipeline-parallel %s, or %s layers", m->shape->layers,
-                     extra > 0 ? " with what counts as layers" : "", m->pp, m->v, near, layers);
+      return refuse (error, chunks ? "[strategy] virtual-stages" : "[strategy] pipeline-parallel",
+                     "%" G_GUINT64_FORMAT " layers%s do not divide into %" G_GUINT64_FORMAT " stages of %" G_GUINT64_FORMAT
+                     " chunk%s; %s, or %s layers", m->shape->layers, extra > 0 ? " with what counts as layers" : "", m->pp, m->v,
+                     m->v == 1 ? "" : "s", degree, layers);
     }
   m->layers = g_new (guint64, stages);
   for (guint64 i = 0; i < stages; i++)

@@ -22,24 +22,39 @@ buckets (const Megatron *m, guint at)
 {
   const double ranks = (double) (m->dp * m->cp), params = (double) m->layers[at] * megatron_block_params (m) + megatron_edge_params (m, at);
 
-  if (!m->overlap_grad || at != 0 || ranks < 2)
+  if (!(m->overlap_grad || m->overlap_param) || at != 0 || ranks < 2)
     return 1;
   return (guint) fmax (ceil (params / fmax (40e6, 1e6 * ranks)), 1);
 }
 
+/* A collective on the data-parallel queue behind the row `after`; *row: itself,
+ * or `after` where there is nobody to talk to. */
 static gboolean
-reduce (Step *s, guint stage, guint after, MegatronGroup group, double params, double bytes, CollectiveOp op, const char *label, GError **error)
+exchange (Step *s, guint stage, guint after, MegatronGroup group, CollectiveOp op, double bytes, const char *label, guint *row, GError **error)
 {
   MegatronCalls calls = { 0 };
 
-  if (!megatron_add_calls (s->m, group, op, params * bytes, 1, &calls, NULL, error))
+  *row = after;
+  if (!megatron_add_calls (s->m, group, op, bytes, 1, &calls, NULL, error))
     return FALSE;
   if (calls.size <= 0)
     return TRUE;
   PipelineCall call = { megatron_call (&calls, label), megatron_group (s->m, group) };
   call.call.slowdown = isnan (s->m->in->spec->slowdown) ? s->m->llm.value[LLM_SLOWDOWN] : s->m->in->spec->slowdown;
-  const guint row = pipeline_collective (s->graph, s->rows, stage, after, &call);
-  g_array_append_val (s->rows->open[stage], row);
+  *row = pipeline_collective (s->graph, s->rows, stage, after, &call);
+  return TRUE;
+}
+
+/* The same, which the stage's next task waits for. */
+static gboolean
+reduce (Step *s, guint stage, guint after, MegatronGroup group, CollectiveOp op, double bytes, const char *label, GError **error)
+{
+  guint row;
+
+  if (!exchange (s, stage, after, group, op, bytes, label, &row, error))
+    return FALSE;
+  if (row != after)
+    g_array_append_val (s->rows->open[stage], row);
   return TRUE;
 }
 
@@ -57,8 +72,8 @@ reduce_chunk (Step *s, guint at, guint after_all, GError **error)
     {
       const guint after = m->overlap_grad ? s->rows->piece[at][i] : after_all;
 
-      if (!reduce (s, stage, after, GROUP_DATA, dense / n, m->gradient, op, "gradients", error)
-          || (experts > 0 && !reduce (s, stage, after, GROUP_EXPERT_DATA, experts / n, m->gradient, op, "gradients of experts", error)))
+      if (!reduce (s, stage, after, GROUP_DATA, op, dense / n * m->gradient, "gradients", error)
+          || (experts > 0 && !reduce (s, stage, after, GROUP_EXPERT_DATA, op, experts / n * m->gradient, "gradients of experts", error)))
         return FALSE;
     }
   return TRUE;
@@ -114,6 +129,7 @@ meet_all (Step *s, GError **error)
   return TRUE;
 }
 
+/* Each stage's parameters to all of its ranks. */
 static gboolean
 gather (Step *s, guint stage, guint after, GError **error)
 {
@@ -121,8 +137,39 @@ gather (Step *s, guint stage, guint after, GError **error)
   double dense, experts;
 
   megatron_stage_params (m, stage, &dense, &experts);
-  return reduce (s, stage, after, GROUP_DATA, dense, m->llm.element, OP_ALL_GATHER, "parameters", error)
-         && (experts <= 0 || reduce (s, stage, after, GROUP_EXPERT_DATA, experts, m->llm.element, OP_ALL_GATHER, "parameters of experts", error));
+  return reduce (s, stage, after, GROUP_DATA, OP_ALL_GATHER, dense * m->llm.element, "parameters", error)
+         && (experts <= 0 || reduce (s, stage, after, GROUP_EXPERT_DATA, OP_ALL_GATHER, experts * m->llm.element, "parameters of experts", error));
+}
+
+/* The same beside the first forward pass of the step that follows: bucket by
+ * bucket, each before the kernels that need it. */
+static gboolean
+gather_ahead (Step *s, GError **error)
+{
+  const Megatron *m = s->m;
+
+  for (guint at = 0; m->overlap_param && at < megatron_virtual_stages (m); at++)
+    {
+      const guint stage = at % (guint) m->pp, n = s->pieces[at];
+      const double dense = (double) m->layers[at] * megatron_block_params (m) + megatron_edge_params (m, at);
+      const double experts = (double) m->layers[at] * megatron_expert_params (m);
+
+      for (guint i = 0; i < n; i++)
+        {
+          const guint begin = s->rows->begin[stage];
+          guint row;
+
+          if (!exchange (s, stage, begin, GROUP_DATA, OP_ALL_GATHER, dense / n * m->llm.element, "parameters ahead", &row, error))
+            return FALSE;
+          pipeline_edge (s->graph, s->rows, row, s->rows->taker[at][i]);
+          if (experts <= 0)
+            continue;
+          if (!exchange (s, stage, begin, GROUP_EXPERT_DATA, OP_ALL_GATHER, experts / n * m->llm.element, "parameters of experts ahead", &row, error))
+            return FALSE;
+          pipeline_edge (s->graph, s->rows, row, s->rows->taker[at][i]);
+        }
+    }
+  return TRUE;
 }
 
 static gboolean
@@ -141,7 +188,7 @@ update (Step *s, GError **error)
       const double owned = dense / ranks + experts / (m->distributed ? ranks / (double) m->ep : 1);
       row = pipeline_compute (s->graph, s->rows, stage, GRAPH_KERNEL, CAUSE_OPTIMIZER,
                               m->llm.ideal ? 0 : llm_stream (&m->llm, LLM_ADD, owned * traffic), "optimizer");
-      if (m->distributed && !gather (s, stage, row, error))
+      if (m->distributed && !m->overlap_param && !gather (s, stage, row, error))
         return FALSE;
       pipeline_compute (s->graph, s->rows, stage, GRAPH_FIXED, CAUSE_OTHER, fixed, "end of the step");
     }
@@ -177,7 +224,7 @@ messages (const Megatron *m, GraphCall *ahead, GraphCall *back, GError **error)
 static gboolean
 finish (Step *s, GError **error)
 {
-  return reduce_all (s, error) && reduce_tied (s, error) && meet_all (s, error) && update (s, error);
+  return gather_ahead (s, error) && reduce_all (s, error) && reduce_tied (s, error) && meet_all (s, error) && update (s, error);
 }
 
 static gboolean
@@ -203,6 +250,7 @@ megatron_build (const StepInput *in, StepGraph *graph, GError **error)
     .schedule = m.schedule, .stages = (guint) m.pp, .chunks = (guint) m.v, .micro_batches = (guint) m.micro_batches, .group = m.group,
     .ranks = m.world / m.pp, .unfold = in->unfold, .noise = noise (&m), .blocking = !m.overlap_p2p,
     .forward = forward, .backward = backward, .ahead = ahead, .back = back, .pieces = pieces,
+    .gathers = m.overlap_param ? pieces : NULL,
   };
   pipeline_build (&pipeline, graph, &rows);
   ok = finish (&step, error);

@@ -203,6 +203,12 @@ pipeline_collective (StepGraph *graph, PipelineRows *rows, guint stage, guint af
 }
 
 void
+pipeline_edge (StepGraph *graph, const PipelineRows *rows, guint before, guint after)
+{
+  edge_rows (graph, rows, before, after);
+}
+
+void
 pipeline_meet (StepGraph *graph, PipelineRows *rows, guint from, guint n, guint step, const GraphCall *call)
 {
   const guint index = graph_call (graph, call);
@@ -224,18 +230,22 @@ pipeline_meet (StepGraph *graph, PipelineRows *rows, guint from, guint n, guint 
     }
 }
 
-/* The kernels of a pass, in pieces where gradients of its layers travel early. */
+/* The kernels of a pass, in pieces where gradients of its layers travel early or
+ * its parameters come late. */
 static guint
 add_kernels (Build *b, guint stage, const Pass *pass, const PipelineWork *work)
 {
   const Pipeline *p = b->p;
   const guint virtual_stage = pass->chunk * p->stages + stage;
   const gboolean last = pass->back && pass->micro_batch + 1 == p->micro_batches;
-  const guint pieces = last && p->pieces != NULL ? MAX (p->pieces[virtual_stage], 1) : 1;
+  const gboolean opens = !pass->back && pass->micro_batch == 0 && p->gathers != NULL;
+  const guint pieces = last && p->pieces != NULL ? MAX (p->pieces[virtual_stage], 1) : opens ? MAX (p->gathers[virtual_stage], 1) : 1;
   guint first = 0, row = 0;
 
   if (last)
     b->rows->piece[virtual_stage] = g_new (guint, pieces);
+  if (opens)
+    b->rows->taker[virtual_stage] = g_new (guint, pieces);
   for (guint i = 0; i < pieces; i++)
     {
       row = compute_row (b->graph, b->rows, stage, GRAPH_KERNEL, CAUSE_COMPUTE, work->seconds / pieces, p->noise,
@@ -244,6 +254,8 @@ add_kernels (Build *b, guint stage, const Pass *pass, const PipelineWork *work)
         first = row;
       if (last)
         b->rows->piece[virtual_stage][i] = row;
+      if (opens)
+        b->rows->taker[virtual_stage][i] = row;
     }
   if (work->host > 0)
     row = compute_row (b->graph, b->rows, stage, GRAPH_FIXED, CAUSE_HOST, work->host, 1, "issue of operators");
@@ -256,6 +268,8 @@ add_stage (Build *b, guint stage)
 {
   const GArray *order = b->order[stage];
 
+  if (b->p->gathers != NULL)
+    b->rows->begin[stage] = compute_row (b->graph, b->rows, stage, GRAPH_FIXED, CAUSE_OTHER, 0, 1, "begin of the step");
   for (guint i = 0; i < order->len; i++)
     {
       const Pass *pass = &g_array_index (order, Pass, i);
@@ -342,6 +356,8 @@ pipeline_build (const Pipeline *pipeline, StepGraph *graph, PipelineRows *rows)
   b.end = g_new0 (guint, passes);
   b.order = g_new (GArray *, pipeline->stages);
   rows->piece = g_new0 (guint *, pipeline->stages * pipeline->chunks);
+  rows->taker = g_new0 (guint *, pipeline->stages * pipeline->chunks);
+  rows->begin = g_new0 (guint, pipeline->stages);
   rows->open = g_new (GArray *, pipeline->stages);
   for (guint stage = 0; stage < pipeline->stages; stage++)
     {
@@ -364,10 +380,15 @@ void
 pipeline_rows_clear (PipelineRows *rows, const Pipeline *pipeline)
 {
   for (guint i = 0; i < pipeline->stages * pipeline->chunks; i++)
-    g_free (rows->piece[i]);
+    {
+      g_free (rows->piece[i]);
+      g_free (rows->taker[i]);
+    }
   for (guint i = 0; i < pipeline->stages; i++)
     g_array_unref (rows->open[i]);
   g_free (rows->piece);
+  g_free (rows->taker);
+  g_free (rows->begin);
   g_free (rows->open);
   g_free (rows->first_class);
   g_free (rows->data_queue);

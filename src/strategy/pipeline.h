@@ -35,6 +35,7 @@ typedef struct
   const GraphCall    *ahead;      /* the message behind each virtual stage's forward pass, to the next */
   const GraphCall    *back;       /* behind its backward pass, to the one before */
   const guint        *pieces;     /* tasks that the kernels of the last micro-batch's backward pass come in; NULL: one */
+  const guint        *gathers;    /* the same of the first one's forward pass, which parameters may have to reach first; NULL: not */
 } Pipeline;
 
 /* Rows: as many tasks as `copies`, one a class of the stage, named by the first. */
@@ -45,6 +46,8 @@ typedef struct
   guint  *data_queue;       /* of each stage's first class: data-parallel collectives; the others' stand `queue_step` apart */
   guint   queue_step;
   guint **piece;            /* [virtual stage][piece]: rows of the last micro-batch's backward pass */
+  guint  *begin;            /* of each stage, with `gathers`: the row that opens the step */
+  guint **taker;            /* [virtual stage][piece]: rows of the first micro-batch's forward pass, with `gathers` */
   GArray **open;            /* of guint, a stage: rows that its next kernel has to wait for */
 } PipelineRows;
 
@@ -55,5 +58,7 @@ void  pipeline_rows_clear (PipelineRows *rows, const Pipeline *pipeline);
 guint pipeline_compute (StepGraph *graph, PipelineRows *rows, guint stage, GraphKind kind, Cause cause, double seconds, const char *label);
 /* A collective on the data-parallel queue of every class of a stage, behind the row `after`. */
 guint pipeline_collective (StepGraph *graph, PipelineRows *rows, guint stage, guint after, const PipelineCall *call);
+/* Behind the row `before`, too. */
+void  pipeline_edge (StepGraph *graph, const PipelineRows *rows, guint before, guint after);
 /* One meeting of every class of the stages in [from, from + n x step) behind all that is open there. */
 void  pipeline_meet (StepGraph *graph, PipelineRows *rows, guint from, guint n, guint step, const GraphCall *call);
