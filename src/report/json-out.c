@@ -57,17 +57,23 @@ put_scenario (JsonBuilder *b, const char *name, const Scenario *scenario)
 }
 
 static void
-put_times (JsonBuilder *b, const char *name, const NamedTime *times, guint n)
+put_named (JsonBuilder *b, const char *name, const NamedTime *times, guint n, const char *unit)
 {
   begin_array (b, name);
   for (guint i = 0; i < n; i++)
     {
       begin_object (b, NULL);
       json_put_text (b, "name", times[i].name);
-      json_put_number (b, "seconds", times[i].seconds);
+      json_put_number (b, unit, times[i].seconds);
       json_builder_end_object (b);
     }
   json_builder_end_array (b);
+}
+
+static void
+put_times (JsonBuilder *b, const char *name, const NamedTime *times, guint n)
+{
+  put_named (b, name, times, n, "seconds");
 }
 
 static void
@@ -92,6 +98,7 @@ put_memory (JsonBuilder *b, const MemoryUse *memory)
   json_put_number (b, "total_bytes", memory->total);
   json_put_bool (b, "fits", memory->fits);
   json_put_number (b, "capacity_bytes", memory->capacity);
+  json_put_number (b, "margin_bytes", memory->margin);
   json_put_number (b, "weights_bytes", memory->weights);
   json_put_number (b, "gradients_bytes", memory->gradients);
   json_put_number (b, "optimizer_bytes", memory->optimizer);
@@ -201,6 +208,8 @@ put_result (JsonBuilder *b, const Result *result)
   put_times (b, "exposed", result->exposed, result->n_exposed);
   put_times (b, "critical_path", result->path, result->n_path);
   put_times (b, "what_if", result->what_if, result->n_what_if);
+  put_named (b, "sensitivity", result->sensitivity, result->n_sensitivity, "relative");
+  json_put_text (b, "validated_nearest", result->validated);
   put_memory (b, &result->memory);
   put_collectives (b, result);
   put_checks (b, result);

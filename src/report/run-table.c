@@ -230,6 +230,26 @@ append_what_if (GString *out, const Result *result, gboolean colour)
   text_table_append (table, TABLE_PLAIN, 2, out);
 }
 
+/* One per cent on each resource's duration, the largest effect first. */
+static void
+append_sensitivity (GString *out, const Result *result)
+{
+  GString *line = g_string_new ("Sensitivity (a resource 1 % slower makes the step so much slower): ");
+
+  for (guint i = 0; i < result->n_sensitivity; i++)
+    {
+      g_autofree char *effect = text_fixed (result->sensitivity[i].seconds, 2);
+
+      g_string_append_printf (line, "%s%s %s %%", i == 0 ? "" : ", ", result->sensitivity[i].name, effect);
+    }
+  if (result->n_sensitivity > 0)
+    {
+      g_string_append_c (out, '\n');
+      text_wrap (out, line->str, 2, WIDTH);
+    }
+  g_string_free (line, TRUE);
+}
+
 static void
 append_path (GString *out, const Result *result)
 {
@@ -260,6 +280,7 @@ append_memory (GString *out, const Result *result, gboolean colour)
   g_autoptr (TextTable) table = text_table_new ("<kind|>size|<");
   g_autofree char *total = text_memory (memory->total);
   g_autofree char *capacity = text_memory (memory->capacity);
+  g_autofree char *margin = text_memory (fabs (memory->margin));
 
   if (!(memory->total > 0))
     return;
@@ -272,8 +293,9 @@ append_memory (GString *out, const Result *result, gboolean colour)
   g_string_append_c (out, '\n');
   report_heading (out, "Memory of one GPU", colour);
   text_table_append (table, TABLE_PLAIN, 2, out);
-  g_string_append_printf (out, "  %s of %s: %s\n", total, capacity,
-                          memory->fits ? "fits" : "DOES NOT FIT; the times hold for a GPU with more memory");
+  g_string_append_printf (out, "  %s of %s: %s, %s (%.0f %%) %s\n", total, capacity,
+                          memory->fits ? "fits" : "DOES NOT FIT; the times hold for a GPU with more memory", margin,
+                          100 * fabs (memory->margin) / memory->capacity, memory->fits ? "to spare" : "are missing");
 }
 
 static void
@@ -324,6 +346,7 @@ run_table (GString *out, const Result *result, gboolean verbose, gboolean colour
   append_ledger (out, result, colour);
   append_exposed (out, result, colour);
   append_what_if (out, result, colour);
+  append_sensitivity (out, result);
   append_path (out, result);
   if (result->n_collectives > 0)
     {
@@ -333,4 +356,11 @@ run_table (GString *out, const Result *result, gboolean verbose, gboolean colour
     }
   append_memory (out, result, colour);
   append_remarks (out, result, verbose);
+  if (result->validated != NULL)
+    {
+      g_autofree char *line = g_strconcat ("Validated nearest: ", result->validated, ".", NULL);
+
+      g_string_append_c (out, '\n');
+      text_wrap (out, line, 2, WIDTH);
+    }
 }

@@ -28,7 +28,7 @@ struct Execution
   DurationScale scale;
 };
 
-const DurationScale duration_as_is = { 1, 1, 1, 1, 1, 1, { 0, 0 }, 1 };
+const DurationScale duration_as_is = { 1, 1, 1, 1, 1, 1, { 0, 0 }, 1, 1 };
 
 /* The engine keeps time in 63 bits: 106 days of picoseconds. */
 static const Tick most_ticks = G_MAXINT64;
@@ -425,7 +425,7 @@ add_task (Execution *x, guint step, const GraphTask *task)
 {
   const Id queue = execution_queue (x, task->queue);
   const gboolean slowed = !x->ideal_network && x->graph->calls->len > 0;
-  const Tick work = ticks_from_seconds (task->seconds * task->noise * task_scale (x, task));
+  const Tick work = ticks_from_seconds (task->seconds * (1 + (task->noise - 1) * x->scale.wait) * task_scale (x, task));
 
   if (task->kind == GRAPH_MEET)
     engine_task_meet (x->engine, queue, step * x->graph->calls->len + task->call + 1, (uint8_t) task->cause, (uint16_t) step);

@@ -19,6 +19,7 @@ typedef struct
   double host, framework, input, kernel, optimizer, latency;
   Id     links[2];       /* these link classes (both ways of one NIC); 0: all */
   double link;           /* with the software's own limits where such a link is the slowest */
+  double wait;           /* of what noise adds to kernels */
 } DurationScale;
 extern const DurationScale duration_as_is;
 

@@ -126,7 +126,7 @@ or_one (double value)
 gboolean
 interval_find (const IntervalTable *intervals, const IntervalSituation *s, Interval *out)
 {
-  *out = (Interval) { NAN, NAN, NAN, NAN, NULL };
+  *out = (Interval) { .lo = NAN, .hi = NAN, .slow = NAN, .fast = NAN };
   for (guint i = 0; i < intervals->lines->len; i++)
     {
       const Line *line = &g_array_index (intervals->lines, Line, i);
@@ -136,6 +136,7 @@ interval_find (const IntervalTable *intervals, const IntervalSituation *s, Inter
       const double rest = hypot (line->number[WAIT] * s->wait, line->number[OTHER] * s->other);
       *out = (Interval) {
         .lo = exp (-hypot (line->number[LO], rest)), .hi = exp (hypot (line->number[HI], rest)),
+        .all_lo = line->number[LO], .all_hi = line->number[HI], .wait = line->number[WAIT], .other = line->number[OTHER],
         .slow = or_one (line->number[SLOW]), .fast = or_one (line->number[FAST]), .origin = line->text[ORIGIN],
       };
       return TRUE;

@@ -32,6 +32,8 @@ void           interval_shares (IntervalSituation *situation, const double ledge
 typedef struct
 {
   double lo, hi;             /* factors on the predicted step */
+  double all_lo, all_hi;     /* of which, in ln, for the step as a whole */
+  double wait, other;        /* relative errors of the waits, and of communication, host, input */
   double slow, fast;         /* factors on the time of its links that are not in them yet; 1: none */
   const char *origin;        /* of the line, borrowed */
 } Interval;

@@ -127,7 +127,9 @@ point_new_from (Shelf *parts, const Scenario *scenario, GError **error)
     .collective = &scenario->collective,
     .noise = TRUE,
   };
-  if (!batch_resolve (&scenario->training, point_gpus (point), &point->input.batch, error))
+  if (point->strategy->batch != NULL
+        ? !point->strategy->batch (&scenario->strategy, &scenario->training, point_gpus (point), &point->input.batch, error)
+        : !batch_resolve (&scenario->training, point_gpus (point), &point->input.batch, error))
     return NULL;
   return g_steal_pointer (&point);
 }

@@ -53,6 +53,8 @@ result_free (Result *r)
   free_named (r->n_exposed, r->exposed);
   free_named (r->n_path, r->path);
   free_named (r->n_what_if, r->what_if);
+  free_named (r->n_sensitivity, r->sensitivity);
+  g_free (r->validated);
   free_collectives (r);
   free_lanes (r);
   for (guint i = 0; i < r->n_checks; i++)

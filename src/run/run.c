@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/run.h"
-#include "run/interval.h"
+#include "run/sensitivity.h"
 #include "run/summary.h"
+#include "run/uncertainty.h"
+#include "run/validated.h"
 #include <math.h>
 
 G_DEFINE_QUARK (run-error-quark, run_error)
@@ -115,12 +117,36 @@ add_servers (GStrvBuilder *builder, const Point *point)
   add_idle_servers (builder, servers, s->servers.count, algorithm);
 }
 
+/* A named algorithm that some of the step's calls cannot use. */
+static void
+add_unused_algorithm (GStrvBuilder *builder, const Result *r, const Point *point)
+{
+  const char *name = point->scenario->collective.algorithm;
+  const CollectiveAlgorithm *algorithm = NULL;
+
+  if (name == NULL || !collective_find (name, &algorithm, NULL) || algorithm == NULL)
+    return;
+  for (guint i = 0; i < r->n_collectives; i++)
+    {
+      CollectiveOp op;
+      g_autofree char *text = NULL;
+
+      if (!collective_op_find (r->collectives[i].op, &op, NULL) || (algorithm->ops & op) != 0 || op == OP_BROADCAST)
+        continue;
+      text = g_strdup_printf ("[collective] algorithm: %s does no %s; NCCL does it by %s", name, r->collectives[i].op,
+                              r->collectives[i].algorithm != NULL ? r->collectives[i].algorithm : "its own choice");
+      g_strv_builder_add (builder, text);
+      return;
+    }
+}
+
 static void
 add_warnings (Result *r, const Point *point)
 {
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
 
   add_servers (builder, point);
+  add_unused_algorithm (builder, r, point);
   if (!r->memory.fits)
     {
       g_autofree char *total = quantity_format (r->memory.total, UNIT_BYTES);
@@ -133,77 +159,6 @@ add_warnings (Result *r, const Point *point)
   if (!r->steady)
     g_strv_builder_add (builder, "no two steps in twelve were equal: the step time is the mean of the last eight");
   r->warnings = g_strv_builder_end (builder);
-}
-
-static gpointer
-load_intervals (gconstpointer what, GError **error)
-{
-  (void) what;
-  return interval_table_load (error);
-}
-
-static void
-free_intervals (gpointer table)
-{
-  interval_table_free (table);
-}
-
-/* A rented link is known by its name; one whose rate the scenario gives, or of a
- * machine of one's own, is known. */
-static gboolean
-link_assumed (const Point *point)
-{
-  const NetworkSpec *spec = &point->scenario->network;
-
-  return cluster_nodes (point->cluster) > 1 && cluster_machine (point->cluster)->cloud != NULL && isnan (spec->efficiency)
-         && isnan (spec->nic_bandwidth);
-}
-
-/* The step with all links' times scaled; frozen choices. */
-static gboolean
-play_links (const Point *point, double factor, double *seconds, GError **error)
-{
-  DurationScale scale = duration_as_is;
-  g_auto (Played) played = { 0 };
-
-  scale.link = factor;
-  played.graph = graph_new ();
-  if (!strategy_build (point->strategy, &point->input, played.graph, error))
-    return FALSE;
-  played.x = execution_new (played.graph, cluster_network (point->cluster), FALSE);
-  execution_scale (played.x, &scale);
-  if (!steady_run (played.x, &played.window, error))
-    return FALSE;
-  *seconds = window_seconds (&played.window);
-  return TRUE;
-}
-
-/* Nothing is said of a step without kernels, or over wires of the textbook. */
-static gboolean
-fill_interval (Result *r, const Point *point, Shelf *parts, GError **error)
-{
-  static const ShelfKind kind = { "intervals", load_intervals, free_intervals };
-  const IntervalTable *table = shelf_get (parts, &kind, "", NULL, error);
-  const char *tuning = point->scenario->compute.tuning;
-  IntervalSituation situation = {
-    .anchor = point->compute.efficiency_match, .software = g_strcmp0 (tuning, "mlperf") == 0 ? tuning : point->strategy->name,
-    .nodes = r->nodes, .gpus = r->gpus, .tensor = point->compute.precision != PRECISION_FP32, .link_assumed = link_assumed (point),
-  };
-  Interval interval;
-  double slow = r->step_time, fast = r->step_time;
-
-  if (table == NULL)
-    return FALSE;
-  interval_shares (&situation, r->ledger, r->step_time, NULL, 0);
-  if (situation.anchor == NULL || point->compute.ideal || g_strcmp0 (point->scenario->network.transport, "plain") == 0
-      || !interval_find (table, &situation, &interval))
-    return TRUE;
-  if (interval.slow > 1 && (!play_links (point, interval.slow, &slow, error) || !play_links (point, interval.fast, &fast, error)))
-    return FALSE;
-  interval_widen (&interval, r->step_time, slow, fast);
-  r->step_lo = r->step_time * interval.lo;
-  r->step_hi = r->step_time * interval.hi;
-  return TRUE;
 }
 
 static gboolean
@@ -231,7 +186,8 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
     summary_lanes (r, played.x, &played.window);
   add_warnings (r, point);
   return summary_checks (r, played.x, &played.window, network, error)
-         && (!options->what_if || add_what_ifs (r, point, error));
+         && (!options->what_if || add_what_ifs (r, point, error))
+         && (!options->sensitivities || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
 }
 
 const char *const run_one_gpu_sets[] = {
@@ -268,8 +224,10 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
     return NULL;
   r = g_new0 (Result, 1);
   describe_point (r, point);
-  if (!fill_result (r, point, options, error) || (options->interval && !fill_interval (r, point, parts, error))
-      || (options->one_gpu && !add_one_gpu (r, scenario, parts, error)))
+  if (!fill_result (r, point, options, error) || (options->interval && !uncertainty_fill (r, point, parts, options->monte_carlo, error))
+      || (options->one_gpu && !point->strategy->layout && !add_one_gpu (r, scenario, parts, error)))
+    return NULL;
+  if (options->validated && (r->validated = validated_nearest (point, parts, error)) == NULL)
     return NULL;
   return g_steal_pointer (&r);
 }

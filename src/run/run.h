@@ -10,7 +10,10 @@ typedef struct
   gboolean one_gpu;      /* run one GPU alone for the efficiency */
   gboolean lanes;        /* keep the spans */
   gboolean unfold;       /* a class for every rank */
-  gboolean interval;     /* step_lo and step_hi */
+  gboolean interval;     /* step_lo and step_hi, to first order */
+  gboolean monte_carlo;  /* these from draws instead */
+  gboolean sensitivities;
+  gboolean validated;    /* name the validated table nearest to the hardware */
   Shelf   *parts;        /* shared with other runs; NULL: read anew */
 } RunOptions;
 

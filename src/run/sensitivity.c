@@ -3,6 +3,7 @@
 #include "run/steady.h"
 #include "run/summary.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A duration longer, and shorter, by this share. */
@@ -127,6 +128,14 @@ add_links (const Point *point, NamedTime **out, guint *n, GError **error)
   return TRUE;
 }
 
+static int
+larger_first (gconstpointer a, gconstpointer b)
+{
+  const double x = fabs (((const NamedTime *) a)->seconds), y = fabs (((const NamedTime *) b)->seconds);
+
+  return (x < y) - (x > y);
+}
+
 gboolean
 sensitivity_list (const Point *point, NamedTime **out, guint *n, GError **error)
 {
@@ -139,7 +148,11 @@ sensitivity_list (const Point *point, NamedTime **out, guint *n, GError **error)
         return FALSE;
       add (out, n, resources[i].name, longer, shorter);
     }
-  return add_links (point, out, n, error);
+  if (!add_links (point, out, n, error))
+    return FALSE;
+  if (*n > 1)
+    qsort (*out, *n, sizeof **out, larger_first);
+  return TRUE;
 }
 
 gboolean

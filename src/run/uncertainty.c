@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/uncertainty.h"
+#include "base/random.h"
+#include "run/interval.h"
+#include "run/steady.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Draws, fewer where a step has so many tasks that they would be felt. */
+static const guint most_draws = 64, least_draws = 16;
+static const double draw_tasks = 4e5;
+/* Deviations from the mean to 5 and 95 % of a normal distribution. */
+static const double to_quantile = 1.6448536;
+
+/* One scenario's graph, played again and again. */
+typedef struct { StepGraph *graph; Execution *x; } Replay;
+
+static void
+replay_clear (Replay *replay)
+{
+  execution_free (replay->x);
+  graph_free (replay->graph);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Replay, replay_clear)
+
+static gboolean
+replay_init (Replay *replay, const Point *point, GError **error)
+{
+  replay->graph = graph_new ();
+  if (!strategy_build (point->strategy, &point->input, replay->graph, error))
+    return FALSE;
+  replay->x = execution_new (replay->graph, cluster_network (point->cluster), FALSE);
+  return TRUE;
+}
+
+static gboolean
+replay_step (Replay *replay, const DurationScale *scale, double *seconds, GError **error)
+{
+  Window window;
+
+  execution_scale (replay->x, scale);
+  if (!steady_run (replay->x, &window, error))
+    return FALSE;
+  *seconds = seconds_from_ticks (window.to - window.from) / window.n;
+  return TRUE;
+}
+
+static gpointer
+load_intervals (gconstpointer what, GError **error)
+{
+  (void) what;
+  return interval_table_load (error);
+}
+
+static void
+free_intervals (gpointer table)
+{
+  interval_table_free (table);
+}
+
+/* A rented link is known by its name; one whose rate the scenario gives, or of a
+ * machine of one's own, is known. */
+static gboolean
+link_assumed (const Point *point)
+{
+  const NetworkSpec *spec = &point->scenario->network;
+
+  return cluster_nodes (point->cluster) > 1 && cluster_machine (point->cluster)->cloud != NULL && isnan (spec->efficiency)
+         && isnan (spec->nic_bandwidth);
+}
+
+/* The ledger's shares say what waits and communication do to the step; links are
+ * replayed at both ends of their spread. */
+static gboolean
+first_order (Result *r, const Point *point, Interval *interval, GError **error)
+{
+  double ends[2] = { r->step_time, r->step_time };
+
+  if (interval->slow > 1)
+    {
+      const double factors[2] = { interval->slow, interval->fast };
+      g_auto (Replay) replay = { 0 };
+
+      if (!replay_init (&replay, point, error))
+        return FALSE;
+      for (guint i = 0; i < 2; i++)
+        {
+          DurationScale scale = duration_as_is;
+
+          scale.link = factors[i];
+          if (!replay_step (&replay, &scale, &ends[i], error))
+            return FALSE;
+        }
+    }
+  interval_widen (interval, r->step_time, ends[0], ends[1]);
+  r->step_lo = r->step_time * interval->lo;
+  r->step_hi = r->step_time * interval->hi;
+  return TRUE;
+}
+
+/* What is drawn, each a purpose of the random stream. */
+enum { DRAW_ALL, DRAW_WAIT, DRAW_OTHER, DRAW_LINK, N_DRAWS };
+
+typedef struct { double key; guint index; } Place;
+
+static int
+by_key (gconstpointer a, gconstpointer b)
+{
+  const double x = ((const Place *) a)->key, y = ((const Place *) b)->key;
+
+  return (x > y) - (x < y);
+}
+
+/* n normal numbers, one from each of n equally likely strata, in random order. */
+static void
+draw_normals (guint purpose, guint n, double *out)
+{
+  const RandomKey order = { .entity = 1, .purpose = purpose }, within = { .entity = 2, .purpose = purpose };
+  g_autofree Place *places = g_new (Place, n);
+
+  for (guint i = 0; i < n; i++)
+    places[i] = (Place) { random_uniform (&order, i), i };
+  qsort (places, n, sizeof *places, by_key);
+  for (guint i = 0; i < n; i++)
+    out[places[i].index] = random_normal_quantile ((i + random_uniform (&within, i)) / n) / to_quantile;
+}
+
+/* z in units of the 5 and 95 % points. */
+static double
+two_sided (double z, double below, double above)
+{
+  return exp (z > 0 ? z * above : z * below);
+}
+
+static DurationScale
+draw_scale (const Interval *interval, double wait, double other, double link)
+{
+  const double rest = fmax (0, 1 + other * interval->other);
+  DurationScale scale = duration_as_is;
+
+  scale.host = scale.framework = scale.input = scale.latency = rest;
+  scale.link = fmax (1e-3, rest * two_sided (link, -log (interval->fast), log (interval->slow)));
+  scale.wait = fmax (0, 1 + wait * interval->wait);
+  return scale;
+}
+
+static int
+by_value (gconstpointer a, gconstpointer b)
+{
+  const double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+static double
+quantile (const double *sorted, guint n, double share)
+{
+  const double at = share * (n - 1);
+  const guint below = MIN ((guint) at, n - 2);
+
+  return sorted[below] + (at - below) * (sorted[below + 1] - sorted[below]);
+}
+
+static gboolean
+draw_steps (Result *r, const Point *point, const Interval *interval, GError **error)
+{
+  const double tasks = (double) r->tasks;
+  const guint n = (guint) CLAMP (draw_tasks / MAX (tasks, 1), least_draws, most_draws);
+  double normals[N_DRAWS][64], steps[64];
+  g_auto (Replay) replay = { 0 };
+
+  if (!replay_init (&replay, point, error))
+    return FALSE;
+  for (guint purpose = 0; purpose < N_DRAWS; purpose++)
+    draw_normals (purpose, n, normals[purpose]);
+  for (guint i = 0; i < n; i++)
+    {
+      const DurationScale scale = draw_scale (interval, normals[DRAW_WAIT][i], normals[DRAW_OTHER][i], normals[DRAW_LINK][i]);
+
+      if (!replay_step (&replay, &scale, &steps[i], error))
+        return FALSE;
+      steps[i] *= two_sided (normals[DRAW_ALL][i], interval->all_lo, interval->all_hi);
+    }
+  qsort (steps, n, sizeof *steps, by_value);
+  r->step_lo = fmin (quantile (steps, n, 0.05), r->step_time);
+  r->step_hi = fmax (quantile (steps, n, 0.95), r->step_time);
+  return TRUE;
+}
+
+/* Nothing is said of a step without kernels, or over wires of the textbook. */
+gboolean
+uncertainty_fill (Result *r, const Point *point, Shelf *parts, gboolean monte_carlo, GError **error)
+{
+  static const ShelfKind kind = { "intervals", load_intervals, free_intervals };
+  const IntervalTable *table = shelf_get (parts, &kind, "", NULL, error);
+  const char *tuning = point->scenario->compute.tuning;
+  IntervalSituation situation = {
+    .anchor = point->compute.efficiency_match, .software = g_strcmp0 (tuning, "mlperf") == 0 ? tuning : point->strategy->name,
+    .nodes = r->nodes, .gpus = r->gpus, .tensor = point->compute.precision != PRECISION_FP32, .link_assumed = link_assumed (point),
+  };
+  Interval interval;
+
+  if (table == NULL)
+    return FALSE;
+  interval_shares (&situation, r->ledger, r->step_time, NULL, 0);
+  if (situation.anchor == NULL || point->compute.ideal || g_strcmp0 (point->scenario->network.transport, "plain") == 0
+      || !interval_find (table, &situation, &interval))
+    return TRUE;
+  return monte_carlo ? draw_steps (r, point, &interval, error) : first_order (r, point, &interval, error);
+}
