@@ -197,8 +197,8 @@ test_zero_bytes (void)
 {
   const double f = 15.0 / 16;
   g_auto (Built) one = build ("strategy.kind=zero strategy.stage=1"), two = build ("strategy.kind=zero");
-  g_auto (Built) scatter = build ("strategy.kind=zero strategy.multi-rank-bucket-allreduce=false");
-  g_auto (Built) three = build ("strategy.kind=zero strategy.stage=3 strategy.param-persistence-threshold=0");
+  g_auto (Built) scatter = build ("strategy.kind=zero strategy.multi-rank-allreduce=false");
+  g_auto (Built) three = build ("strategy.kind=zero strategy.stage=3 strategy.persistence-threshold=0");
   g_auto (Built) keeps = build ("strategy.kind=zero strategy.stage=3 strategy.max-reuse-distance=1e9");
   g_auto (Built) none = build ("strategy.kind=zero strategy.stage=0");
 
