@@ -102,6 +102,21 @@ static const Kind kinds[] = {
     "# full, grad-op (weights stay between the passes), hybrid (a copy a node), hybrid-grad-op, no.\n"
     "sharding = full\n",
     "", "strategy.sharding = full, grad-op, hybrid\ncluster.nodes = 1, 2, 4\n" },
+  { "megatron", NULL, "A transformer laid out by Megatron-LM: which layout is fastest on these GPUs, and does it fit?",
+    "dgx-a100", 4, "gpt3_13b", "mixed-bf16", "adam", 32,
+    "kind = megatron\n"
+    "# Degrees; data-parallel is what is left of the GPUs.\n"
+    "tensor-parallel = 4\n"
+    "sequence-parallel = yes\n"
+    "pipeline-parallel = 2\n"
+    "# More than 1: interleaved stages.\n"
+    "virtual-stages = 1\n"
+    "micro-batch = 1\n"
+    "distributed-optimizer = yes\n"
+    "overlap-grad-reduce = yes\n"
+    "# megatron-2021, megatron-2022, megatron-core-2023 or megatron-core-2025; auto: not known, a wide default.\n"
+    "stack = auto\n",
+    "", "strategy.tensor-parallel = 1, 2, 4, 8\nstrategy.pipeline-parallel = 1, 2, 4\n" },
 };
 
 static const Option options[] = {
