@@ -8,7 +8,7 @@
 #define RING(n, i) \
   { "ring-bandwidth-" n, KEY_QUANTITY, UNIT_RATE, AT (ring_bandwidth[i]), NULL, "Typical bus bandwidth of a large ring of " n " GPUs in the node." }
 #define SHARE(n, i) \
-  { "ring-share-" n, KEY_NUMBER, UNIT_SHARE, AT (ring_share[i]), NULL, "The same over the link's nominal rate, for any GPU.", 0.001, 1 }
+  { "ring-share-" n, KEY_QUANTITY, UNIT_SHARE, AT (ring_share[i]), NULL, "The same over the link's nominal rate, for any GPU.", 0.001, 1 }
 #define LIMIT(n, i) \
   { "nic-limit-" n, KEY_QUANTITY, UNIT_RATE, AT (nic_limit[i]), NULL, "Rate of the node at most with up to " n " GPUs." }
 

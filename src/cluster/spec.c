@@ -45,7 +45,7 @@ static const char *const colocated_names[] = { "false", "true", "both", NULL };
 const Key reduction_server_keys[] = {
   { "machine", KEY_STRING, UNIT_NONE, AT (machine), "n1-highcpu-16", machine_help },
   { "count", KEY_COUNT, UNIT_NONE, AT (count), "0", "Number of reducers; 0: none.", 0, CLUSTER_MAX_NODES },
-  { "efficiency", KEY_NUMBER, UNIT_SHARE, AT (efficiency), NULL, efficiency_help, 1e-4, 1 },
+  { "efficiency", KEY_QUANTITY, UNIT_SHARE, AT (efficiency), NULL, efficiency_help, 1e-4, 1 },
   { "latency", KEY_QUANTITY, UNIT_TIME, AT (latency), NULL, latency_help, 0, 10 },
   { "sum-rate", KEY_QUANTITY, UNIT_RATE, AT (sum_rate), NULL, sum_help },
   { NULL }
@@ -54,7 +54,7 @@ const Key reduction_server_keys[] = {
 const Key parameter_server_keys[] = {
   { "machine", KEY_STRING, UNIT_NONE, AT (machine), "n1-highcpu-16", machine_help },
   { "count", KEY_COUNT, UNIT_NONE, AT (count), "0", "Number of parameter servers; 0: none.", 0, CLUSTER_MAX_NODES },
-  { "efficiency", KEY_NUMBER, UNIT_SHARE, AT (efficiency), NULL, efficiency_help, 1e-4, 1 },
+  { "efficiency", KEY_QUANTITY, UNIT_SHARE, AT (efficiency), NULL, efficiency_help, 1e-4, 1 },
   { "latency", KEY_QUANTITY, UNIT_TIME, AT (latency), NULL, latency_help, 0, 10 },
   { "sum-rate", KEY_QUANTITY, UNIT_RATE, AT (sum_rate), NULL, sum_help },
   { "colocated", KEY_CHOICE, UNIT_NONE, AT (colocated), "false",

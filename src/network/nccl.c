@@ -21,7 +21,7 @@ struct Nccl
 
 #define AT(field) offsetof (Nccl, field)
 #define TIME(name, field, text) { name, KEY_QUANTITY, UNIT_TIME, AT (field), NULL, text, 0, 1, .required = TRUE }
-#define SHARE(name, field, text) { name, KEY_NUMBER, UNIT_SHARE, AT (field), NULL, text, 0.01, 1, .required = TRUE }
+#define SHARE(name, field, text) { name, KEY_QUANTITY, UNIT_SHARE, AT (field), NULL, text, 0.01, 1, .required = TRUE }
 #define RATE(name, field, text) { name, KEY_QUANTITY, UNIT_RATE, AT (field), NULL, text, .required = TRUE }
 #define BY_PROTOCOL(name, field, text) \
   TIME (name "-ll", field[PROTOCOL_LL], text ", LL."), \

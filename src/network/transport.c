@@ -11,7 +11,7 @@ static const char *const link_names[] = { "any", "nvlink", "pcie", NULL };
 #define AT(field) offsetof (Transport, field)
 #define TIME(name, field, text) { name, KEY_QUANTITY, UNIT_TIME, AT (field), NULL, text, 0, 10 }
 #define TIME0(name, field, text) { name, KEY_QUANTITY, UNIT_TIME, AT (field), "0 s", text, 0, 10 }
-#define SHARE(name, field, standard, text) { name, KEY_NUMBER, UNIT_SHARE, AT (field), standard, text, 1e-4, 1 }
+#define SHARE(name, field, standard, text) { name, KEY_QUANTITY, UNIT_SHARE, AT (field), standard, text, 1e-4, 1 }
 #define RATE(name, field, text) { name, KEY_QUANTITY, UNIT_RATE, AT (field), NULL, text }
 /* A figure by the GPUs' generation. */
 #define LATER(name, field, what, p, of) \

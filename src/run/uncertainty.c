@@ -8,7 +8,7 @@
 
 /* Draws, fewer where a step has so many tasks that they would be felt. */
 static const guint most_draws = 64, least_draws = 16;
-static const double draw_tasks = 4e5;
+static const double draw_tasks = 2e5;
 /* Deviations from the mean to 5 and 95 % of a normal distribution. */
 static const double to_quantile = 1.6448536;
 
@@ -164,13 +164,13 @@ quantile (const double *sorted, guint n, double share)
 static gboolean
 draw_steps (Result *r, const Point *point, const Interval *interval, GError **error)
 {
-  const double tasks = (double) r->tasks;
-  const guint n = (guint) CLAMP (draw_tasks / MAX (tasks, 1), least_draws, most_draws);
   double normals[N_DRAWS][64], steps[64];
   g_auto (Replay) replay = { 0 };
+  guint n;
 
   if (!replay_init (&replay, point, error))
     return FALSE;
+  n = (guint) CLAMP (draw_tasks / MAX (replay.graph->tasks->len, 1), least_draws, most_draws);
   for (guint purpose = 0; purpose < N_DRAWS; purpose++)
     draw_normals (purpose, n, normals[purpose]);
   for (guint i = 0; i < n; i++)
