@@ -17,6 +17,7 @@ typedef struct
   const char *strategy;    /* lines of [strategy] */
   const char *groups;      /* more groups; "": none */
   const char *sweep;       /* what is worth varying */
+  guint       global_batch;   /* 0: batch_per_gpu counts */
 } Kind;
 
 static const Kind kinds[] = {
@@ -103,7 +104,7 @@ static const Kind kinds[] = {
     "sharding = full\n",
     "", "strategy.sharding = full, grad-op, hybrid\ncluster.nodes = 1, 2, 4\n" },
   { "megatron", NULL, "A transformer laid out by Megatron-LM: which layout is fastest on these GPUs, and does it fit?",
-    "dgx-a100", 4, "gpt3_13b", "mixed-bf16", "adam", 32,
+    "dgx-a100", 4, "gpt3_13b", "mixed-bf16", "adam", 0,
     "kind = megatron\n"
     "# Degrees; data-parallel is what is left of the GPUs.\n"
     "tensor-parallel = 4\n"
@@ -116,7 +117,7 @@ static const Kind kinds[] = {
     "overlap-grad-reduce = yes\n"
     "# megatron-2021, megatron-2022, megatron-core-2023 or megatron-core-2025; auto: not known, a wide default.\n"
     "stack = auto\n",
-    "", "strategy.tensor-parallel = 1, 2, 4, 8\nstrategy.pipeline-parallel = 1, 2, 4\n" },
+    "", "strategy.tensor-parallel = 1, 2, 4, 8\nstrategy.pipeline-parallel = 1, 2, 4\n", 256 },
 };
 
 static const Option options[] = {
@@ -145,6 +146,9 @@ find_kind (const char *name, GError **error)
   return NULL;
 }
 
+static const char batch_words[] =
+  "# The batch of one GPU stays as GPUs are added; with global-batch in its place the total stays.\n";
+
 static void
 write_scenario (GString *out, const Kind *kind)
 {
@@ -164,15 +168,16 @@ write_scenario (GString *out, const Kind *kind)
     "name = %s\n"
     "precision = %s\n"
     "[training]\n"
-    "# The batch of one GPU stays as GPUs are added; with global-batch in its place the total stays.\n"
-    "batch-per-gpu = %u\n"
+    "%s"
+    "%s = %u\n"
     "optimizer = %s\n"
     "[strategy]\n"
     "%s"
     "%s"
     "[sweep]\n"
     "%s",
-    kind->question, kind->machine, kind->nodes, kind->workload, kind->precision, kind->batch_per_gpu, kind->optimizer,
+    kind->question, kind->machine, kind->nodes, kind->workload, kind->precision, kind->global_batch > 0 ? "" : batch_words, kind->global_batch > 0 ? "global-batch" : "batch-per-gpu",
+    MAX (kind->global_batch, kind->batch_per_gpu), kind->optimizer,
     kind->strategy, kind->groups, kind->sweep);
 }
 
