@@ -27,7 +27,8 @@ static gboolean
 run_run (Call *call, GError **error)
 {
   const RunOptions run_options = {
-    .what_if = TRUE, .one_gpu = TRUE, .interval = TRUE, .monte_carlo = TRUE, .sensitivities = TRUE, .validated = TRUE,
+    .what_if = TRUE, .one_gpu = TRUE, .interval = TRUE, .monte_carlo = TRUE, .validated = TRUE,
+    .sensitivities = call->options.verbose ? SENSITIVITIES_ALWAYS : SENSITIVITIES_WHERE_CHEAP,
     .lanes = call->options.timeline, .unfold = call->options.unfold,
   };
   g_autoptr (GPtrArray) scenarios = g_ptr_array_new_with_free_func ((GDestroyNotify) scenario_free);

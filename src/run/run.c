@@ -161,6 +161,16 @@ add_warnings (Result *r, const Point *point)
   r->warnings = g_strv_builder_end (builder);
 }
 
+/* Some twenty replays: not felt up to this many tasks in a step. */
+static gboolean
+want_sensitivities (const RunOptions *options, const StepGraph *graph)
+{
+  static const guint cheap_tasks = 12500;
+
+  return options->sensitivities == SENSITIVITIES_ALWAYS
+         || (options->sensitivities == SENSITIVITIES_WHERE_CHEAP && graph->tasks->len <= cheap_tasks);
+}
+
 static gboolean
 fill_result (Result *r, const Point *point, const RunOptions *options, GError **error)
 {
@@ -187,7 +197,7 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   add_warnings (r, point);
   return summary_checks (r, played.x, &played.window, network, error)
          && (!options->what_if || add_what_ifs (r, point, error))
-         && (!options->sensitivities || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
+         && (!want_sensitivities (options, played.graph) || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
 }
 
 const char *const run_one_gpu_sets[] = {

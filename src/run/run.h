@@ -4,6 +4,7 @@
 #include "run/result.h"
 #include "scenario/scenario.h"
 
+enum { SENSITIVITIES_NONE, SENSITIVITIES_WHERE_CHEAP, SENSITIVITIES_ALWAYS };
 typedef struct
 {
   gboolean what_if;      /* run the counterfactuals too */
@@ -12,7 +13,7 @@ typedef struct
   gboolean unfold;       /* a class for every rank */
   gboolean interval;     /* step_lo and step_hi, to first order */
   gboolean monte_carlo;  /* these from draws instead */
-  gboolean sensitivities;
+  int      sensitivities; /* SENSITIVITIES_* */
   gboolean validated;    /* name the validated table nearest to the hardware */
   Shelf   *parts;        /* shared with other runs; NULL: read anew */
 } RunOptions;

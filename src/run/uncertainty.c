@@ -6,9 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Draws, fewer where a step has so many tasks that they would be felt. */
+/* Draws, fewer where a step has so many tasks that they would be felt; where not
+ * even the least are to be had, the first order stands. */
 static const guint most_draws = 64, least_draws = 16;
-static const double draw_tasks = 2e5;
+static const guint draw_tasks = 200000;
 /* Deviations from the mean to 5 and 95 % of a normal distribution. */
 static const double to_quantile = 1.6448536;
 
@@ -162,7 +163,7 @@ quantile (const double *sorted, guint n, double share)
 }
 
 static gboolean
-draw_steps (Result *r, const Point *point, const Interval *interval, GError **error)
+draw_steps (Result *r, const Point *point, Interval *interval, GError **error)
 {
   double normals[N_DRAWS][64], steps[64];
   g_auto (Replay) replay = { 0 };
@@ -170,7 +171,9 @@ draw_steps (Result *r, const Point *point, const Interval *interval, GError **er
 
   if (!replay_init (&replay, point, error))
     return FALSE;
-  n = (guint) CLAMP (draw_tasks / MAX (replay.graph->tasks->len, 1), least_draws, most_draws);
+  n = MIN (draw_tasks / MAX (replay.graph->tasks->len, 1), most_draws);
+  if (n < least_draws)
+    return first_order (r, point, interval, error);
   for (guint purpose = 0; purpose < N_DRAWS; purpose++)
     draw_normals (purpose, n, normals[purpose]);
   for (guint i = 0; i < n; i++)
