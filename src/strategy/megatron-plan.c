@@ -219,6 +219,8 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
   if (shape->architecture != ARCHITECTURE_GPT && shape->architecture != ARCHITECTURE_LLAMA && shape->architecture != ARCHITECTURE_MPT)
     return refuse (error, "[workload] name", "'%s' is no decoder of a known shape, which megatron needs; give a gpt, llama or mpt, "
                    "or an architecture and its shape", in->workload->name);
+  if (in->training->recompute == RECOMPUTE_PER_OP)
+    return refuse (error, "[training] recompute", "per-op is torchtitan's; megatron has none, selective and full");
   m.dp = m.world / (m.tp * m.pp * m.cp);
   m.group = (guint) group_of (spec);
   m.schedule = interleaved (spec) ? SCHEDULE_INTERLEAVED : spec->schedule == SCHEDULE_KEY_GPIPE ? SCHEDULE_GPIPE : SCHEDULE_1F1B;

@@ -41,6 +41,7 @@ exchange (Step *s, guint stage, guint after, MegatronGroup group, CollectiveOp o
     return TRUE;
   PipelineCall call = { megatron_call (&calls, label), megatron_group (s->m, group) };
   call.call.slowdown = isnan (s->m->in->spec->slowdown) ? s->m->llm.value[LLM_SLOWDOWN] : s->m->in->spec->slowdown;
+  call.call.launch = isnan (s->m->in->spec->launch) ? 0 : s->m->in->spec->launch;
   *row = pipeline_collective (s->graph, s->rows, stage, after, &call);
   return TRUE;
 }

@@ -39,7 +39,7 @@ const Key training_keys[] = {
   { "recompute", KEY_CHOICE, UNIT_NONE, offsetof (TrainingSpec, recompute), "none",
     "Activations of transformer blocks not kept but computed again: none, those of attention (selective), all (full), all but attention and every second matrix product (per-op: torchtitan).", .choices = recompute_names },
   { "attention", KEY_CHOICE, UNIT_NONE, offsetof (TrainingSpec, attention), "auto",
-    "Attention scores written to memory (unfused) or not (flash); auto: flash with zero and fsdp in two-byte precision, else unfused.", .choices = attention_names },
+    "Attention scores written to memory (unfused) or not (flash); auto: flash with zero and fsdp in two-byte precision, as the stack has it with megatron, else unfused.", .choices = attention_names },
   { NULL }
 };
 
