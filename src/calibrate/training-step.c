@@ -25,7 +25,7 @@ run_once (Shelf *parts, const TrainingRow *row, double efficiency, guint64 accum
   char number[G_ASCII_DTOSTR_BUF_SIZE];
   g_autofree char *divide = g_strconcat ("compute.efficiency=", g_ascii_formatd (number, sizeof number, "%.12g", efficiency), NULL);
   g_autofree char *micro = g_strdup_printf ("training.accumulation=%" G_GUINT64_FORMAT, accumulation);
-  const char *const sets[] = { divide, micro, NULL };
+  const char *const sets[] = { micro, isnan (efficiency) ? NULL : divide, NULL };
   g_autoptr (Scenario) scenario = scenario_with (row->scenario, sets, error);
   g_autoptr (Result) result = scenario != NULL ? run_scenario (scenario, &options, error) : NULL;
 

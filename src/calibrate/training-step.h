@@ -6,6 +6,7 @@
 
 /* The step of a row by the program's own run, at one efficiency. */
 typedef struct { double seconds, ledger[N_CAUSES]; } TrainingStep;
+/* `efficiency` NAN: the scenario's own. */
 gboolean training_step   (Shelf *parts, const TrainingRow *row, double efficiency, TrainingStep *out, GError **error);
 /* The efficiency at which that step is `seconds`; where no efficiency makes it so
  * short (host, input and network alone take longer), the largest one tried.  NAN and an

@@ -216,20 +216,33 @@ add_prediction (Run *run, const TrainingItem *item, const TrainingStep *step, co
   validation_beside (run->validation, ideal);
 }
 
+/* Transformers in stacks that shard or cut them: models/llm.csv has their
+ * constants by stack, the rows that set them are marked in the rules. */
+static gboolean
+has_own_constants (Run *run, const TrainingItem *item)
+{
+  static const char *const kinds[] = { "fsdp", "zero", "megatron", NULL };
+  g_auto (TrainingKey) key = { 0 };
+
+  return g_strv_contains (kinds, item->read->scenario->strategy.kind) && training_key (run->parts, item->read, &key, NULL)
+         && (g_str_equal (key.family, "transformer") || g_str_equal (key.family, "bert"));
+}
+
 static void
 predict_catalogue (Run *run, const TrainingItem *item)
 {
+  const gboolean own = has_own_constants (run, item);
   g_autoptr (GError) error = NULL;
   Efficiency e;
   TrainingStep step;
 
   if (!catalogue_efficiency (run, item, &e, &error)
-      || !training_step (run->parts, item->read, e.value / item->read->share, &step, &error))
+      || !training_step (run->parts, item->read, own ? NAN : e.value / item->read->share, &step, &error))
     refuse (run, item, skip_inconsistent, error->message);
   else if (item->read->constant)
     validation_fitted (run->validation, item->table, 1);
   else
-    add_prediction (run, item, &step, NULL, e.match, NAN, e.origin.text);
+    add_prediction (run, item, &step, NULL, e.match, NAN, own ? "models/llm.csv" : e.origin.text);
 }
 
 static double
