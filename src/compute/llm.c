@@ -8,7 +8,8 @@
 const char *const llm_constant_names[] = {
   "efficiency", "flash-efficiency", "flash-attention", "flash-backward", "dropout", "async-backward", "tp-overlap",
   "slices", "accumulate-bytes", "add-share", "norm-share", "activation-share", "kernel-floor", "fp8-share", "loss-bytes",
-  "optimizer-extra", "host-forward", "host-backward", "host-recompute", "host-checkpoint", "overlap-slowdown", "rank-noise",
+  "optimizer-extra", "host-forward", "host-backward", "host-recompute", "host-checkpoint", "host-collective",
+  "host-micro-batch", "overlap-slowdown", "rank-noise",
   "fixed", "reserve", NULL
 };
 const char *const llm_stacks[] = { "auto", "megatron-2021", "megatron-2022", "megatron-core-2023", "megatron-core-2025",

@@ -302,18 +302,23 @@ edges (const Layer_ *l, guint at, PipelineWork *forward, PipelineWork *backward,
 
 /* What the host takes longer than the GPU. */
 static void
-add_host (const Megatron *m, PipelineWork *work, double layers, gboolean back)
+add_host (const Megatron *m, PipelineWork *work, guint at, gboolean back)
 {
+  const double layers = (double) m->layers[at];
+  const guint ends = (at == 0) + (at + 1 == megatron_virtual_stages (m));   /* embedding, head */
   const double *of = m->llm.value;
   const int recompute = m->in->training->recompute;
   const gboolean quick = m->in->spec->host == HOST_CUDA_GRAPH;
   double host = of[back ? LLM_HOST_BACKWARD : LLM_HOST_FORWARD], gpu = work->seconds;
 
+  const double ahead = m->tp == 1 ? 0 : m->sp ? 4 : 2, behind = m->tp == 1 ? 0 : m->sp ? 6 : 2;
+
+  host += of[LLM_HOST_COLLECTIVE] * (back ? behind + (recompute == RECOMPUTE_FULL ? ahead : 0) : ahead);
   if (recompute == RECOMPUTE_FULL)
     host += back ? of[LLM_HOST_RECOMPUTE] + of[LLM_HOST_CHECKPOINT] / 2 : of[LLM_HOST_CHECKPOINT] / 2;
   for (guint i = 0; i < work->n_calls; i++)
     gpu += work->call[i].call.flow.latency + work->call[i].call.call.size / work->call[i].call.flow.cap;
-  work->host = quick ? 0 : fmax (host * layers - gpu, 0);
+  work->host = quick ? 0 : fmax (host * layers + ends * of[LLM_HOST_MICRO_BATCH] / 4 - gpu, 0);
 }
 
 gboolean
@@ -349,7 +354,7 @@ megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward,
           take_calls (m, work, &tensor[pass], pass == 0 ? "tensor-parallel forward" : "tensor-parallel backward");
           take_calls (m, work, &context, pass == 0 ? "context-parallel forward" : "context-parallel backward");
           take_calls (m, work, &expert, pass == 0 ? "expert all-to-all forward" : "expert all-to-all backward");
-          add_host (m, work, n, pass == 1);
+          add_host (m, work, at, pass == 1);
         }
     }
   return TRUE;
