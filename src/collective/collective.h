@@ -33,8 +33,9 @@ typedef struct
   double   spread;         /* of its time: nine of ten measured times lie within this factor either way; 0: not known */
 } CollectiveFlow;
 
-/* One message of the schedule (view 2); no algorithm gives it yet. */
-typedef struct { uint32_t peer, after_step, after_chunk; double bytes; uint8_t reduces; } Message;
+/* View 2, its messages: collective/schedule.h. */
+typedef struct Schedule Schedule;
+typedef struct CollectiveSteps CollectiveSteps;
 
 struct CollectiveAlgorithm
 {
@@ -52,8 +53,7 @@ struct CollectiveAlgorithm
   /* View 1 for a protocol of N_PROTOCOLS, more than one rank, size > 0. */
   gboolean (*flow)    (const CollectiveCall *call, const RankGroup *group, const Paths *paths,
                        CollectiveFlow *out, GError **error);
-  gboolean (*message) (const CollectiveCall *call, const RankGroup *group, uint32_t rank,
-                       uint32_t step, uint32_t chunk, Message *out);
+  const CollectiveSteps *steps;   /* view 2; NULL: no messages are known */
 };
 
 #define COLLECTIVE_ERROR (collective_error_quark ())

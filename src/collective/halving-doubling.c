@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* Of `members` a power of two takes part; each of the others hands its bytes to a
  * partner before and gets the sums after. */
@@ -57,4 +58,5 @@ const CollectiveAlgorithm collective_halving_doubling = {
   .on_gpu = TRUE,
   .paths = "nccl",
   .flow = halving_doubling_flow,
+  .steps = &halving_doubling_steps,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* Reduce-scatter in the node, a ring of nodes for each shard, all-gather in the
  * node, one after the other (Horovod's hierarchical all-reduce): 2(N-1)/N of the
@@ -52,4 +53,5 @@ const CollectiveAlgorithm collective_hierarchical = {
   .paths = "nccl",
   .stands_for = stands_for,
   .flow = hierarchical_flow,
+  .steps = &hierarchical_steps,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* Share of the bytes that the busiest server holds: tensors stay whole, the
  * largest go first, each to the least loaded server. */
@@ -113,4 +114,5 @@ const CollectiveAlgorithm collective_parameter_server = {
   .paths = "parameter-server",
   .stands_for = stands_for,
   .flow = parameter_server_flow,
+  .steps = &parameter_server_steps,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* Parallel aggregated trees: a ring's bytes in log2 of its steps (Jeaugey, "PAT: a
  * new algorithm for all-gather and reduce-scatter operations at scale", 2025; NCCL
@@ -46,4 +47,5 @@ const CollectiveAlgorithm collective_pat = {
   .paths = "nccl",
   .exists = exists,
   .flow = pat_flow,
+  .steps = &pat_steps,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* Bytes of a rank's message: to others in its node, and of a node over its NICs. */
 typedef struct { double in, between, peers; } Shape;
@@ -72,4 +73,5 @@ const CollectiveAlgorithm collective_point_to_point = {
   .on_gpu = TRUE,
   .paths = "nccl",
   .flow = point_to_point_flow,
+  .steps = &point_to_point_steps,
 };

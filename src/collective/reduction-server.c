@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* T = max (S/B_w, n S/(R B_r), n S/(R rho)) + the servers' call + 2 hops + fill; the
  * reduction in the node is one more stage of the pipeline.  Bytes: Google Cloud's
@@ -49,4 +50,5 @@ const CollectiveAlgorithm collective_reduction_server = {
   .paths = "nccl",
   .stands_for = stands_for,
   .flow = reduction_server_flow,
+  .steps = &server_steps,
 };

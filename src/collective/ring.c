@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 double
 ring_hops (CollectiveOp op)
@@ -98,4 +99,5 @@ const CollectiveAlgorithm collective_ring = {
   .on_gpu = TRUE,
   .paths = "nccl",
   .flow = ring_flow,
+  .steps = &ring_steps,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* Switches between the nodes add (SHARP; NCCL's CollNet): reduce-scatter in the
  * node, every NIC sends its shards once and gets the sums once, all-gather in the
@@ -53,4 +54,5 @@ const CollectiveAlgorithm collective_switch_reduction = {
   .exists = exists,
   .stands_for = stands_for,
   .flow = switch_reduction_flow,
+  .steps = &switch_steps,
 };

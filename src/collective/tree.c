@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* Double binary tree over nodes, a chain inside each (Sanders, Speck, Traeff 2009;
  * NCCL src/graph/trees.cc): an inner node of one tree is a leaf of the other, each
@@ -73,4 +74,5 @@ const CollectiveAlgorithm collective_tree = {
   .on_gpu = TRUE,
   .paths = "nccl",
   .flow = tree_flow,
+  .steps = &tree_steps,
 };

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "collective/schedule.h"
+
+/* The links that messages take, one for each end: every GPU's, every node's NICs
+ * (all of a node as one: the channels spread over them), leaves, bridges, servers.
+ * Made of a group's paths: rates and hops of the transports, none of view 1. */
+typedef struct Fabric Fabric;
+#define ROUTE_LINKS 6
+typedef struct
+{
+  guint    n;
+  LinkLoad load[ROUTE_LINKS];   /* 1 byte a byte */
+  double   latency;             /* s */
+} Route;
+
+/* `network`: where the paths' classes are.  `folded`: one rank's links stand for
+ * all; for a schedule that is alike on ranks alike. */
+Fabric        *fabric_new     (const Schedule *schedule, const Paths *paths, const Network *network, Protocol protocol, gboolean folded);
+void           fabric_free    (Fabric *fabric);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Fabric, fabric_free)
+const Network *fabric_network (const Fabric *fabric);
+gboolean       fabric_folded  (const Fabric *fabric);
+/* Whether one rank may stand for all. */
+gboolean       fabric_may_fold (const Schedule *schedule, const Paths *paths);
+void           fabric_route   (const Fabric *fabric, uint32_t from, uint32_t to, Route *out);
+/* For reports and tests: the links of a node's NICs, out and in; 0: there are none. */
+Id             fabric_nic_out (const Fabric *fabric, uint32_t node);
+Id             fabric_nic_in  (const Fabric *fabric, uint32_t node);

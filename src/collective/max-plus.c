@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "collective/max-plus.h"
+#include <math.h>
+
+static gboolean
+refuse (GError **error, const char *why)
+{
+  g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED, "the max-plus tier %s; give --tier message", why);
+  return FALSE;
+}
+
+static uint32_t
+place_of (const PlayJob *job, uint32_t actor)
+{
+  return job->place != NULL ? job->place[actor] : actor;
+}
+
+static Tick
+latency_of (const PlayJob *job, const Route *route, uint32_t actor)
+{
+  return play_ticks (route->latency) + (job->extra != NULL ? job->extra[actor] : 0);
+}
+
+static Tick
+bytes_ticks (const Fabric *fabric, const Route *route, double bytes)
+{
+  const double rate = network_idle_rate (fabric_network (fabric), route->load, route->n, INFINITY);
+
+  return isfinite (rate) ? engine_ticks (bytes, rate / PLAY_TICKS_PER_S) : 0;
+}
+
+/* Each link has one track. */
+static gboolean
+nothing_shared (const Fabric *fabric, const PlayJob *job)
+{
+  const Schedule *s = job->schedule;
+  g_autofree uint32_t *user = g_new0 (uint32_t, network_n_links (fabric_network (fabric)) + 1);
+  const uint32_t actors = fabric_folded (fabric) ? 1 : s->actors;
+  Message m;
+  Route route;
+
+  for (uint32_t i = 0; i < actors * s->tracks; i++)
+    for (uint32_t step = 0; step < (s->one_peer ? 1 : s->steps); step++)
+      {
+        if (!schedule_message (s, i / s->tracks, i % s->tracks, step, 0, &m))
+          continue;
+        fabric_route (fabric, place_of (job, i / s->tracks), place_of (job, m.peer), &route);
+        for (guint k = 0; k < route.n; k++)
+          {
+            uint32_t *of = &user[route.load[k].link];
+
+            if (*of != 0 && *of != i + 1)
+              return FALSE;
+            *of = i + 1;
+          }
+      }
+  return TRUE;
+}
+
+/* One chunk: E'[i] = max (E[i - 1] + latency[i], E[i]) + ticks[i], in place from the
+ * last rank down. */
+static Tick
+turn_ring (Tick *end, const Tick *latency, const Tick *ticks, uint32_t n, uint32_t steps)
+{
+  Tick last = 0;
+
+  for (uint32_t step = 1; step < steps; step++)
+    {
+      const Tick before_first = end[n - 1];
+
+      for (uint32_t i = n - 1; i > 0; i--)
+        {
+          const Tick came = end[i - 1] + latency[i], own = end[i];
+
+          end[i] = (came > own ? came : own) + ticks[i];
+        }
+      end[0] = MAX (before_first + latency[0], end[0]) + ticks[0];
+    }
+  for (uint32_t i = 0; i < n; i++)
+    last = MAX (last, end[i]);
+  return last;
+}
+
+static Tick
+ring (const Fabric *fabric, const PlayJob *job)
+{
+  const Schedule *s = job->schedule;
+  const uint32_t n = s->ranks;
+  g_autofree Tick *end = g_new (Tick, n), *latency = g_new (Tick, n), *ticks = g_new (Tick, n);
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      Route route;
+
+      fabric_route (fabric, place_of (job, i), place_of (job, (i + 1) % n), &route);
+      latency[i] = latency_of (job, &route, i);
+      ticks[i] = bytes_ticks (fabric, &route, s->size / n / s->chunks);
+      end[i] = (job->start != NULL ? job->start[i] : 0) + latency[i] + ticks[i];
+    }
+  return turn_ring (end, latency, ticks, n, s->steps);
+}
+
+/* Any other: tracks in whatever order their messages become known, with the time of
+ * every count of a lane.  Only for lanes that one track fills, in order. */
+typedef struct { Message head; uint32_t step, chunk; Tick issued, free; gboolean open; } Walk;
+typedef struct { GArray *came; uint32_t feeder, waiting; } WalkLane;   /* Ticks by count; track + 1 */
+
+typedef struct
+{
+  const Fabric  *fabric;
+  const PlayJob *job;
+  Walk     *walks;
+  WalkLane *lanes;
+  uint32_t *next;      /* by track: the next that waits at the same lane, + 1 */
+  GArray   *ready;     /* tracks to look at */
+  Tick      end;
+  gboolean  mixed;     /* a lane that several fill */
+} Walker;
+
+static gboolean
+head (Walker *w, uint32_t id)
+{
+  const Schedule *s = w->job->schedule;
+  Walk *walk = &w->walks[id];
+
+  for (; walk->step < s->steps; walk->step++, walk->chunk = 0)
+    for (; walk->chunk < s->chunks; walk->chunk++)
+      if (schedule_message (s, id / s->tracks, id % s->tracks, walk->step, walk->chunk, &walk->head))
+        return TRUE;
+  walk->open = FALSE;
+  return FALSE;
+}
+
+static void
+came (Walker *w, const Message *m, uint32_t id, Tick end)
+{
+  WalkLane *lane = &w->lanes[(gsize) m->peer * w->job->schedule->lanes + m->lane];
+
+  if (lane->feeder != 0 && lane->feeder != id + 1)
+    w->mixed = TRUE;
+  lane->feeder = id + 1;
+  if (lane->came == NULL)
+    lane->came = g_array_new (FALSE, FALSE, sizeof (Tick));
+  g_array_append_val (lane->came, end);
+  for (uint32_t waits = lane->waiting; waits != 0; waits = w->next[waits - 1])
+    {
+      const uint32_t track = waits - 1;
+
+      g_array_append_val (w->ready, track);
+    }
+  lane->waiting = 0;
+  w->end = MAX (w->end, end);
+}
+
+static void
+walk_on (Walker *w, uint32_t id)
+{
+  const Schedule *s = w->job->schedule;
+  const uint32_t actor = id / s->tracks;
+  Walk *walk = &w->walks[id];
+
+  while (head (w, id))
+    {
+      Tick issued = walk->issued;
+      Route route;
+
+      for (guint i = 0; i < MESSAGE_WAITS && walk->head.after[i].count > 0; i++)
+        {
+          WalkLane *lane = &w->lanes[(gsize) actor * s->lanes + walk->head.after[i].lane];
+
+          if (lane->came == NULL || lane->came->len < walk->head.after[i].count)
+            {
+              w->next[id] = lane->waiting;
+              lane->waiting = id + 1;
+              return;
+            }
+          issued = MAX (issued, g_array_index (lane->came, Tick, walk->head.after[i].count - 1));
+        }
+      fabric_route (w->fabric, place_of (w->job, actor), place_of (w->job, walk->head.peer), &route);
+      walk->issued = issued;
+      walk->free = MAX (issued + latency_of (w->job, &route, actor), walk->free) + bytes_ticks (w->fabric, &route, walk->head.bytes);
+      walk->chunk++;
+      came (w, &walk->head, id, walk->free);
+    }
+}
+
+static gboolean
+walk_all (const Fabric *fabric, const PlayJob *job, Tick *end, GError **error)
+{
+  const Schedule *s = job->schedule;
+  const uint32_t n = s->actors * s->tracks;
+  Walker w = { .fabric = fabric, .job = job, .walks = g_new0 (Walk, n), .next = g_new0 (uint32_t, n),
+               .lanes = g_new0 (WalkLane, (gsize) s->actors * s->lanes), .ready = g_array_new (FALSE, FALSE, sizeof (uint32_t)) };
+  gboolean open = FALSE;
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      w.walks[i] = (Walk) { .open = TRUE, .issued = job->start != NULL ? job->start[i / s->tracks] : 0 };
+      walk_on (&w, i);
+    }
+  while (w.ready->len > 0)
+    {
+      const uint32_t id = g_array_index (w.ready, uint32_t, w.ready->len - 1);
+
+      g_array_set_size (w.ready, w.ready->len - 1);
+      walk_on (&w, id);
+    }
+  for (uint32_t i = 0; i < n; i++)
+    open |= w.walks[i].open;
+  for (gsize i = 0; i < (gsize) s->actors * s->lanes; i++)
+    if (w.lanes[i].came != NULL)
+      g_array_unref (w.lanes[i].came);
+  *end = w.end;
+  g_free (w.walks);
+  g_free (w.next);
+  g_free (w.lanes);
+  g_array_unref (w.ready);
+  if (w.mixed || open)
+    return refuse (error, w.mixed ? "cannot tell apart what several send to one place" : "found ranks that wait for ever");
+  return TRUE;
+}
+
+gboolean
+max_plus_run (const Fabric *fabric, gboolean apart, const PlayJob *job, Tick *end, GError **error)
+{
+  const Schedule *s = job->schedule;
+
+  g_return_val_if_fail (!fabric_folded (fabric), FALSE);
+  if (!apart && !nothing_shared (fabric, job))
+    return refuse (error, "is for rings and pipelines whose messages share no link; here some do");
+  if (s->steps_of == &ring_steps && s->op != OP_BROADCAST && s->chunks == 1)
+    {
+      *end = ring (fabric, job);
+      return TRUE;
+    }
+  return walk_all (fabric, job, end, error);
+}

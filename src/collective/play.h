@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "collective/fabric.h"
+
+/* The message tier: schedules played on the engine, message by message.  A message
+ * is ready when what it waits for came; its bytes flow a hop's latency later, behind
+ * those before it on its track, and share their links with whatever is on them.
+ * Reads neither view 1 nor estimates. */
+#define PLAY_TICKS_PER_S 1e12
+typedef struct Play Play;
+
+typedef struct
+{
+  const Schedule *schedule;    /* borrowed, as all of this */
+  const uint32_t *place;       /* the end of the fabric of each actor; NULL: its own number */
+  const Tick     *start;       /* of each actor, its first message; NULL: 0 */
+  const Tick     *extra;       /* latency of its messages besides the hop's; NULL: 0 */
+} PlayJob;
+
+/* A message as it went.  `flows`: its first byte. */
+typedef struct { uint32_t job, from, to, step, chunk; const Message *message; Tick ready, flows, end; } PlayedMessage;
+typedef void (*PlaySeen) (gpointer user, const PlayedMessage *message);
+
+/* `apart`: every track has its links for itself (a mesh, or a question about order only). */
+Play    *play_new      (const Fabric *fabric, gboolean apart);
+void     play_free     (Play *play);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Play, play_free)
+/* Before the run.  Returns the job's number, from 0. */
+guint    play_add      (Play *play, const PlayJob *job);
+/* Other traffic: bytes from one end to another, from `start` on. */
+void     play_traffic  (Play *play, uint32_t from, uint32_t to, double bytes, Tick start);
+/* Each message as it ends; slower.  Messages then are all activities on the network. */
+void     play_watch    (Play *play, PlaySeen seen, gpointer user);
+/* An actor that waits for ever is an error that names it. */
+gboolean play_run      (Play *play, GError **error);
+
+/* When all of a job's messages came; of one actor: the last that it sent or got. */
+Tick     play_end      (const Play *play, guint job);
+Tick     play_actor_end (const Play *play, guint job, uint32_t actor);
+guint64  play_messages (const Play *play);
+guint64  play_shared   (const Play *play);      /* of them, those whose links others may use too */
+double   play_sent     (const Play *play, guint job, uint32_t actor);   /* bytes */
+double   play_got      (const Play *play, guint job, uint32_t actor);
+double   play_bytes    (const Play *play, Id link);                      /* of the fabric's network */
+Tick     play_ticks    (double seconds);        /* rounded up */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "collective/schedule.h"
+#include <math.h>
+#include <string.h>
+
+/* What passes at once in NCCL's pipelines: a buffer of 8 steps of 4 MiB (Simple), of
+ * 512 KiB, half of it flags (LL), of 4.7 MiB, 120 of 128 bytes data (LL128): NCCL
+ * 2.30 src/include/device.h, comm.h. */
+static const double slice_bytes[N_PROTOCOLS] = {
+  [PROTOCOL_LL] = 512 * 1024 / 8 / 2, [PROTOCOL_LL128] = 120. * 640 * 8, [PROTOCOL_SIMPLE] = 4096 * 1024 / 8,
+};
+/* More do not shorten the fill by a hundredth. */
+#define CHUNKS_MAX 256.0
+
+static gboolean
+unsupported (GError **error, const char *format, const char *name, const char *more)
+{
+  g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED, format, name, more);
+  return FALSE;
+}
+
+/* Whether chunks follow each other through what the call asks for. */
+static gboolean
+pipelined (const CollectiveSteps *steps, CollectiveOp op)
+{
+  return steps == &tree_steps || steps == &server_steps || steps == &parameter_server_steps || steps == &switch_steps
+         || op == OP_BROADCAST;
+}
+
+gboolean
+schedule_init (Schedule *out, const CollectiveCall *call, const RankGroup *group, const Paths *paths, guint chunks, GError **error)
+{
+  const CollectiveAlgorithm *algorithm = call->algorithm;
+
+  memset (out, 0, sizeof *out);
+  if (algorithm->steps == NULL)
+    return unsupported (error, "of the algorithm %s no messages are known; %s", algorithm->name,
+                        "'lockstep list algorithms' names those that have them");
+  if ((algorithm->ops & call->op) == 0)
+    return unsupported (error, "the algorithm %s cannot do %s", algorithm->name, collective_op_name (call->op));
+  if (group->n_ranks < 2 || group->n_ranks > G_MAXINT32 || !(call->size > 0))
+    return unsupported (error, "%s as messages needs two ranks or more%s", algorithm->name, " and a size above 0");
+  out->steps_of = algorithm->steps;
+  out->op = call->op;
+  out->size = call->size;
+  out->ranks = out->actors = (uint32_t) group->n_ranks;
+  out->nodes = (uint32_t) group->n_nodes;
+  out->per_node = (uint32_t) group->per_node;
+  out->chunks = chunks > 0 ? chunks
+                : pipelined (algorithm->steps, call->op)
+                  ? (uint32_t) CLAMP (ceil (call->size / slice_bytes[MIN (call->protocol, PROTOCOL_SIMPLE)]), 1, CHUNKS_MAX)
+                  : 1;
+  return algorithm->steps->plan (out, group, paths, error);
+}
