@@ -262,6 +262,50 @@ test_properties (void)
   g_assert_cmpfloat (step ("cluster.nodes=16 training.global-batch=128 strategy.tp-comm-overlap=yes"), <, step ("cluster.nodes=16 training.global-batch=128"));
 }
 
+/* Bytes of all calls of a label in a step's graph. */
+static double
+bytes_of (const char *sets, const char *label)
+{
+  g_autoptr (Scenario) s = scenario (sets);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Point) point = point_new (s, &error);
+  g_autoptr (StepGraph) graph = graph_new ();
+  double bytes = 0;
+
+  g_assert_no_error (error);
+  g_assert_true (strategy_build (point->strategy, &point->input, graph, &error));
+  for (guint i = 0; i < graph->calls->len; i++)
+    if (g_str_equal (graph_get_call (graph, i)->label, label))
+      bytes += graph_get_call (graph, i)->call.size;
+  return bytes;
+}
+
+/* Hidden 12288, 96 layers, sequence 2048, two bytes: an activation of one sample is
+ * 2048 x 12288 x 2 bytes.  Narayanan et al. 2021, section 3; MCORE's dispatcher. */
+static void
+test_bytes (void)
+{
+  static const char plain[] = "training.recompute=none strategy.stack=megatron-2021 strategy.virtual-stages=1 cluster.nodes=16 training.global-batch=128";
+  static const char moe[] = "training.recompute=none strategy.virtual-stages=1 cluster.nodes=16 training.global-batch=128 workload.experts=8 "
+                            "workload.top-k=2 workload.ffn=4096 strategy.expert-parallel=2 strategy.imbalance=1.25";
+  const double activation = 2048.0 * 12288 * 2;
+
+  /* 64 micro-batches; two all-reduces a layer each way and the embedding's forward, the
+   * head's back: nothing of 2021 is hidden */
+  g_assert_cmpfloat_with_epsilon (bytes_of (plain, "tensor-parallel forward"), 64 * (96 * 2 + 1) * activation, 1e6);
+  g_assert_cmpfloat_with_epsilon (bytes_of (plain, "tensor-parallel backward"), 64 * (96 * 2 + 1) * activation, 1e6);
+  /* seven boundaries, slices of an eighth */
+  g_assert_cmpfloat_with_epsilon (bytes_of (plain, "activations to the next stage"), 64 * 7 * activation / 8, 1e3);
+  g_assert_cmpfloat_with_epsilon (bytes_of (plain, "gradients to the stage before"), 64 * 7 * activation / 8, 1e3);
+  /* the table on two ranks, two bytes a gradient in fp16 */
+  g_assert_cmpfloat_with_epsilon (bytes_of (plain, "tied embedding"), 51200.0 * 12288 / 8 * 2, 1);
+  /* four all-to-alls a layer and micro-batch, of two visits a token and a quarter more on the busiest */
+  g_assert_cmpfloat_with_epsilon (bytes_of (moe, "expert all-to-all forward"), 64 * 96 * 2 * 2 * 1.25 * activation, 1e6);
+  g_assert_cmpfloat_with_epsilon (bytes_of (moe, "expert all-to-all backward"), 64 * 96 * 2 * 2 * 1.25 * activation, 1e6);
+  /* two replicas share the experts: nobody else has a copy of them */
+  g_assert_cmpfloat_with_epsilon (bytes_of (moe, "gradients of experts"), 0, 0.5);
+}
+
 static void
 test_bad_input (void)
 {
@@ -305,6 +349,7 @@ main (int argc, char **argv)
   g_test_add_func ("/megatron/parameters", test_params);
   g_test_add_func ("/megatron/memory", test_memory);
   g_test_add_func ("/megatron/properties", test_properties);
+  g_test_add_func ("/megatron/bytes", test_bytes);
   g_test_add_func ("/megatron/bad-input", test_bad_input);
   return g_test_run ();
 }
