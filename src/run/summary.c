@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/summary.h"
+#include "strategy/blocks.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -161,10 +162,11 @@ summary_lanes (Result *r, const Execution *x, const Window *window)
 }
 
 /* FLOP of a training sample: forward, and twice that backward, of the layers
- * that MFU counts. */
+ * that MFU counts; with what `input` computes again, HFU's (NULL: without). */
 static double
-sample_flop (const Workload *workload)
+sample_flop (const Workload *workload, const StepInput *input)
 {
+  g_autofree guint *blocks = blocks_find (workload);
   double flop = 0;
 
   for (guint i = 0; i < workload->n_layers; i++)
@@ -172,7 +174,7 @@ sample_flop (const Workload *workload)
       const LayerKind kind = workload->layers[i].kind;
 
       if (kind == LAYER_CONV || kind == LAYER_GEMM || kind == LAYER_ATTENTION)
-        flop += 3 * workload->layers[i].flop;
+        flop += (input != NULL && blocks_recomputed (input, blocks, i) ? 4 : 3) * workload->layers[i].flop;
     }
   return flop;
 }
@@ -188,7 +190,8 @@ summary_rates (Result *r, const Point *point)
   r->throughput = (double) r->global_batch / r->step_time;
   r->throughput_per_gpu = r->throughput / (double) r->gpus;
   r->epoch_time = samples / r->throughput;
-  r->mfu = r->hfu = sample_flop (point->workload) * r->throughput_per_gpu / peak;
+  r->mfu = sample_flop (point->workload, NULL) * r->throughput_per_gpu / peak;
+  r->hfu = sample_flop (point->workload, &point->input) * r->throughput_per_gpu / peak;
   r->peak_name = g_strdup_printf ("%s dense %s", rate, precision_names[point->compute.precision]);
   r->cost_per_hour = cluster_price_per_hour (point->cluster);
   r->cost_per_million_samples = r->cost_per_hour / 3600 / r->throughput * 1e6;
