@@ -368,6 +368,67 @@ test_wire_bound (void)
   g_unlink (path);
 }
 
+/* Seconds of the kernels of a layer. */
+static double
+kernel (const StepGraph *graph, const char *label, guint nth)
+{
+  for (guint i = 0; i < graph->tasks->len; i++)
+    {
+      const GraphTask *task = graph_task (graph, i);
+
+      if (task->kind == GRAPH_KERNEL && g_str_equal (task->label, label) && nth-- == 0)
+        return task->seconds;
+    }
+  g_assert_not_reached ();
+}
+
+/* Two queues, by hand: the gather of u2 waits until u0 is freed, that of the backward
+ * pass until u1 is, the one of u0 stands behind the reduction of u2.  Wire: half of
+ * 4 B a parameter at 1,000 B/s; kernels of 0.5 s and more; nothing slows another. */
+static void
+test_two_queues (void)
+{
+  g_autofree char *path = small_file ();
+  g_autofree char *text = g_strdup_printf ("[cluster]\nmachine = dgx-h100\nnodes = 2\ngpus-per-node = 1\n[network]\ntransport = plain\n"
+                                           "nic-bandwidth = 0.001 MB/s\nefficiency = 1\nlatency = 1 us\n[workload]\nfile = %s\nfamily = other\n"
+                                           "[training]\nbatch-per-gpu = 8\n[strategy]\nkind = fsdp\nbox-noise = false\nslowdown = 1\nhost = cuda-graph\n"
+                                           "[collective]\nalgorithm = ring\n[compute]\nefficiency = 0.001\n", path);
+  g_autoptr (GError) error = NULL;
+  g_auto (Built) b = { .scenario = scenario_parse ("small.ini", text, strlen (text), NULL, &error) };
+  g_autoptr (Result) r = NULL;
+  double f[3], w[3] = { 1.8, 1.4, 1.0 }, ends[3], comm = 0.68, gpu = 0.68, reduced, first, second;
+
+  g_assert_no_error (error);
+  b.point = point_new (b.scenario, &error);
+  b.graph = graph_new ();
+  g_assert_true (strategy_build (b.point->strategy, &b.point->input, b.graph, &error));
+  r = run_scenario (b.scenario, &(RunOptions) { 0 }, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autofree char *label = g_strdup_printf ("u%u.a", i);
+
+      f[i] = kernel (b.graph, label, 0);
+      near (kernel (b.graph, label, 1), 2 * f[i]);
+      g_assert_cmpfloat (f[i], >, 0.4);
+      comm = fmax (comm, i == 2 ? ends[0] : 0) + w[i];
+      gpu = fmax (gpu, comm) + f[i];
+      ends[i] = gpu;
+    }
+  first = comm = fmax (comm, ends[1]) + w[2];      /* u2 again */
+  second = comm += w[1];                           /* u1, ahead */
+  gpu = fmax (gpu, first) + 2 * f[2];
+  comm = fmax (comm, gpu) + w[2];                  /* reduce u2 */
+  comm += w[0];                                    /* u0, ahead */
+  first = comm;
+  gpu = fmax (gpu, second) + 2 * f[1];
+  comm = fmax (comm, gpu) + w[1];
+  gpu = fmax (gpu, first) + 2 * f[0];
+  reduced = fmax (comm, gpu) + w[0] + 0.68;
+  g_assert_cmpfloat_with_epsilon (r->step_time, reduced, 0.01 * reduced);
+  g_unlink (path);
+}
+
 /* Bytes a parameter of mixed-precision Adam at N = 16: Rajbhandari and others 2020. */
 static void
 test_memory_stages (void)
@@ -577,6 +638,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sharded/fsdp/order", test_order);
   g_test_add_func ("/sharded/fsdp/two-in-flight", test_two_in_flight);
   g_test_add_func ("/sharded/fsdp/wire-bound", test_wire_bound);
+  g_test_add_func ("/sharded/fsdp/two-queues", test_two_queues);
   g_test_add_func ("/sharded/zero/bytes", test_zero_bytes);
   g_test_add_func ("/sharded/zero/groups", test_zero_groups);
   g_test_add_func ("/sharded/zero/overlap", test_zero_overlap);
