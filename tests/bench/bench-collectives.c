@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "collective/max-plus.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* One collective of 100 MB, 25 GB/s a NIC, 5 us a message, by tier and ranks, on a
+ * star.  CSV: CPU time (median of several), memory at most besides an empty
+ * program's (each row in a process of its own), messages, time predicted. */
+
+typedef enum { TIER_MESSAGE, TIER_FOLDED, TIER_MAX_PLUS } Tier;
+static const char *const tiers[] = { "message", "folded", "max-plus" };
+typedef struct { const char *algorithm; CollectiveOp op; guint32 ranks; Tier tier; } Row;
+typedef struct { double cpu, predicted; guint64 messages; } Figure;
+
+#define ROUNDS 5
+
+static Paths
+star (void)
+{
+  Paths paths = { 0 };
+  PathLeg *leg = &paths.between;
+
+  *leg = (PathLeg) { .links = 1, .capacity = 25e9, .rate = 25e9 };
+  for (int p = 0; p < N_PROTOCOLS; p++)
+    {
+      leg->hop[p] = 5e-6;
+      leg->share[p] = 1;
+    }
+  paths.between_efficiency = paths.p2p_share = paths.p2p_pair_share = paths.p2p_ll = 1;
+  return paths;
+}
+
+static double
+cpu_now (void)
+{
+  struct timespec now;
+
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+}
+
+/* With everything that a call makes: schedule, links, engine. */
+static Figure
+once (const Row *row, const Paths *paths, const Network *network)
+{
+  const RankGroup group = { .n_ranks = row->ranks, .n_nodes = row->ranks, .per_node = 1, .twins_per_node = 1 };
+  CollectiveCall call = { .op = row->op, .size = 1e8, .protocol = PROTOCOL_SIMPLE };
+  const double start = cpu_now ();
+  Figure figure = { 0 };
+  Schedule schedule;
+  GError *error = NULL;
+  Tick end;
+
+  g_assert_true (collective_find (row->algorithm, &call.algorithm, &error));
+  g_assert_true (schedule_init (&schedule, &call, &group, paths, 0, &error));
+  {
+    g_autoptr (Fabric) fabric = fabric_new (&schedule, paths, network, PROTOCOL_SIMPLE, row->tier == TIER_FOLDED);
+    const PlayJob job = { .schedule = &schedule };
+
+    if (row->tier == TIER_MAX_PLUS)
+      max_plus_run (fabric, FALSE, &job, &end, &error);
+    else
+      {
+        g_autoptr (Play) play = play_new (fabric, FALSE);
+
+        play_add (play, &job);
+        play_run (play, &error);
+        end = play_end (play, 0);
+        figure.messages = play_messages (play);
+      }
+    g_assert_no_error (error);
+  }
+  figure.cpu = cpu_now () - start;
+  figure.predicted = (double) end / PLAY_TICKS_PER_S;
+  return figure;
+}
+
+static int
+by_cpu (const void *a, const void *b)
+{
+  const double x = ((const Figure *) a)->cpu, y = ((const Figure *) b)->cpu;
+
+  return (x > y) - (x < y);
+}
+
+static long
+peak_kb (void)
+{
+  struct rusage usage;
+
+  getrusage (RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+static void
+measure (const Row *row)
+{
+  g_autoptr (Network) network = network_new ();
+  const Paths paths = star ();
+  const long before = peak_kb ();
+  Figure figures[ROUNDS];
+  int rounds = 0;
+
+  do
+    figures[rounds] = once (row, &paths, network);
+  while (figures[rounds++].cpu < 2 && rounds < ROUNDS);
+  qsort (figures, (size_t) rounds, sizeof *figures, by_cpu);
+  printf ("%s,%s,%u,%s,%" G_GUINT64_FORMAT ",%.6f,%.1f,%.9g\n", collective_op_name (row->op), row->algorithm, row->ranks,
+          tiers[row->tier], figures[rounds / 2].messages, figures[rounds / 2].cpu, (double) (peak_kb () - before) / 1024,
+          figures[rounds / 2].predicted);
+  fflush (stdout);
+}
+
+static void
+measure_apart (const Row *row)
+{
+  const pid_t child = fork ();
+  int status = 0;
+
+  if (child == 0)
+    {
+      measure (row);
+      _exit (0);
+    }
+  if (child < 0 || waitpid (child, &status, 0) != child || status != 0)
+    exit (1);
+}
+
+int
+main (void)
+{
+  static const struct { const char *algorithm; CollectiveOp op; Tier tier; guint32 most; } lines[] = {
+    { "ring", OP_ALL_REDUCE, TIER_MESSAGE, 4096 },
+    { "ring", OP_ALL_REDUCE, TIER_FOLDED, 4096 },
+    { "ring", OP_ALL_REDUCE, TIER_MAX_PLUS, 16384 },
+    { "tree", OP_ALL_REDUCE, TIER_MESSAGE, 1024 },
+    { "halving-doubling", OP_ALL_REDUCE, TIER_MESSAGE, 4096 },
+    { "point-to-point", OP_ALL_TO_ALL, TIER_MESSAGE, 256 },
+    { "point-to-point", OP_ALL_TO_ALL, TIER_FOLDED, 4096 },
+  };
+
+  printf ("op,algorithm,ranks,tier,messages,cpu_s,memory_MiB,predicted_s\n");
+  fflush (stdout);
+  for (gsize i = 0; i < G_N_ELEMENTS (lines); i++)
+    for (guint32 ranks = 8; ranks <= lines[i].most; ranks *= ranks < 64 ? 8 : 4)
+      measure_apart (&(Row) { lines[i].algorithm, lines[i].op, ranks, lines[i].tier });
+  return 0;
+}
