@@ -162,7 +162,7 @@ test_depth (void)
   g_assert_cmpfloat (rate[2], <, rate[1]);
 }
 
-/* GPT-3 175B, FP8, MLPerf training 3.1 on 512 and 768 H100: 11.05 and 11.07 s. */
+/* GPT-3 175B, FP8, MLPerf training 3.1 on 512 to 10,752 H100, no anchor: each within 6 %. */
 static void
 test_mlperf (void)
 {
@@ -170,11 +170,16 @@ test_mlperf (void)
                              "strategy.tensor-parallel=4 strategy.virtual-stages=6 strategy.sequence-parallel=yes "
                              "strategy.distributed-optimizer=yes strategy.overlap-grad-reduce=yes strategy.overlap-param-gather=yes "
                              "strategy.tp-comm-overlap=yes strategy.host=cuda-graph strategy.grad-reduce-in-fp32=no";
-  g_autofree char *small = g_strconcat (sets, " cluster.nodes=64 training.global-batch=2048", NULL);
-  g_autofree char *large = g_strconcat (sets, " cluster.nodes=96 training.global-batch=3072", NULL);
+  static const struct { guint nodes, batch; double seconds; } rows[] = {
+    { 64, 2048, 11.045 }, { 96, 3072, 11.072 }, { 512, 2048, 1.6084 }, { 1344, 2688, 0.937 },
+  };
 
-  g_assert_cmpfloat_with_epsilon (step (small), 11.045, 0.03 * 11.045);
-  g_assert_cmpfloat_with_epsilon (step (large), 11.072, 0.03 * 11.072);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *all = g_strdup_printf ("%s cluster.nodes=%u training.global-batch=%u", sets, rows[i].nodes, rows[i].batch);
+
+      g_assert_cmpfloat_with_epsilon (step (all), rows[i].seconds, 0.06 * rows[i].seconds);
+    }
 }
 
 /* A class for every rank: the same bits, with every kind of group. */
