@@ -17,7 +17,7 @@ typedef struct
   double qkv_grad, up_grad;    /* s of weight gradients that input-gradient collectives run beside */
   double attention;            /* s of the attention core forward */
   double attention_back;
-} Layer_;
+} OneLayer;
 
 /* Of one layer. */
 typedef struct
@@ -27,14 +27,14 @@ typedef struct
 } LayerCost;
 
 static double
-add (const Layer_ *l, double bytes)
+add (const OneLayer *l, double bytes)
 {
   return llm_stream (l->llm, LLM_ADD, bytes);
 }
 
 /* The three products of m x k by k x n; *weight: that of the weight's gradient. */
 static double
-product (const Layer_ *l, double m, double n, double k, double batch, double *back, double *weight)
+product (const OneLayer *l, double m, double n, double k, double batch, double *back, double *weight)
 {
   const double input = llm_gemm (l->llm, m, k, n, batch), grad = llm_gemm (l->llm, n, k, m, batch);
 
@@ -46,7 +46,7 @@ product (const Layer_ *l, double m, double n, double k, double batch, double *ba
 
 /* Scores, softmax, dropout, context: through memory, or fused. */
 static void
-attention_core (Layer_ *l, double *forward, double *back)
+attention_core (OneLayer *l, double *forward, double *back)
 {
   const Megatron *m = l->m;
   const double heads = (double) m->shape->heads / l->t, kv_heads = l->kv / l->d, b = (double) m->micro, rows = l->sequence / (double) m->cp;
@@ -65,7 +65,7 @@ attention_core (Layer_ *l, double *forward, double *back)
 }
 
 static void
-attention_part (Layer_ *l, LayerCost *out)
+attention_part (OneLayer *l, LayerCost *out)
 {
   const Shape *s = l->m->shape;
   const double columns = l->q + 2 * l->kv, bias = s->bias == SHAPE_YES ? 1 : 0;
@@ -96,7 +96,7 @@ attention_part (Layer_ *l, LayerCost *out)
 /* Each token visits top-k experts; those of one GPU see what of all GPUs' tokens
  * falls to them, the busiest more. */
 static void
-ffn_part (Layer_ *l, LayerCost *out)
+ffn_part (OneLayer *l, LayerCost *out)
 {
   const Shape *s = l->m->shape;
   const double local = l->m->experts ? (double) (s->experts / l->m->ep) : 1, ways = l->m->gated ? 2 : 1;
@@ -119,7 +119,7 @@ ffn_part (Layer_ *l, LayerCost *out)
 }
 
 static void
-residual_part (Layer_ *l, LayerCost *out)
+residual_part (OneLayer *l, LayerCost *out)
 {
   const gboolean dropout = l->m->dropout;
 
@@ -142,7 +142,7 @@ shown (double call, double beside)
  * backward the same of gradients, of which the one behind runs beside the weight
  * gradient, and the input is gathered again beside the input gradient. */
 static gboolean
-tensor_calls (const Layer_ *l, LayerCost *out, GError **error)
+tensor_calls (const OneLayer *l, LayerCost *out, GError **error)
 {
   const Megatron *m = l->m;
   const gboolean async = l->llm->value[LLM_ASYNC_BACKWARD] > 0;
@@ -177,7 +177,7 @@ tensor_calls (const Layer_ *l, LayerCost *out, GError **error)
 /* Keys and values of the other GPUs (cp-comm): a ring of cp - 1 steps beside the
  * blocks of attention, twice as many bytes back; or gathered; or heads for tokens. */
 static gboolean
-context_calls (const Layer_ *l, LayerCost *out, GError **error)
+context_calls (const OneLayer *l, LayerCost *out, GError **error)
 {
   const Megatron *m = l->m;
   const double c = (double) m->cp, block = 2 * l->e * l->tokens * l->kv, own = l->e * l->tokens;
@@ -205,7 +205,7 @@ context_calls (const Layer_ *l, LayerCost *out, GError **error)
 
 /* Routed tokens go to their experts and come back, the busiest GPU's last. */
 static gboolean
-expert_calls (const Layer_ *l, LayerCost *out, GError **error)
+expert_calls (const OneLayer *l, LayerCost *out, GError **error)
 {
   const Megatron *m = l->m;
   const double size = l->whole / (m->sp ? l->t : 1) * (double) m->shape->top_k * m->in->spec->imbalance;
@@ -216,11 +216,11 @@ expert_calls (const Layer_ *l, LayerCost *out, GError **error)
   return TRUE;
 }
 
-static Layer_
+static OneLayer
 layer_of (const Megatron *m)
 {
   const Shape *s = m->shape;
-  Layer_ l = {
+  OneLayer l = {
     .m = m, .llm = &m->llm, .e = m->llm.element, .sequence = (double) s->sequence, .h = (double) s->hidden, .t = (double) m->tp,
     .d = (double) s->head_dim, .f = (double) s->ffn / (double) m->tp,
   };
@@ -235,7 +235,7 @@ layer_of (const Megatron *m)
 
 /* Recomputed: the layer with its collectives, or the attention core. */
 static gboolean
-layer_cost (Layer_ *l, LayerCost *out, GError **error)
+layer_cost (OneLayer *l, LayerCost *out, GError **error)
 {
   const int recompute = l->m->in->training->recompute;
 
@@ -273,7 +273,7 @@ take_calls (const Megatron *m, PipelineWork *work, const MegatronCalls *calls, c
 /* Word and position embedding: 7.5 activations forward, 6.5 back and the table's
  * gradient.  Output layer: three products, loss, norm. */
 static gboolean
-edges (const Layer_ *l, guint at, PipelineWork *forward, PipelineWork *backward, MegatronCalls tensor[2], GError **error)
+edges (const OneLayer *l, guint at, PipelineWork *forward, PipelineWork *backward, MegatronCalls tensor[2], GError **error)
 {
   const Megatron *m = l->m;
   const double columns = megatron_embedding_params (m) / l->h, left = 1 - (m->tp_overlap ? l->llm->value[LLM_TP_OVERLAP] : 0);
@@ -324,7 +324,7 @@ add_host (const Megatron *m, PipelineWork *work, guint at, gboolean back)
 gboolean
 megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward, GError **error)
 {
-  Layer_ layer = layer_of (m);
+  OneLayer layer = layer_of (m);
   LayerCost cost = { 0 };
   const double again = m->in->training->recompute == RECOMPUTE_FULL ? 1 : 0;
 
