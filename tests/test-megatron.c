@@ -317,6 +317,8 @@ test_bad_input (void)
   static const struct { const char *sets, *says; } cases[] = {
     { "strategy.pipeline-parallel=7", "56 does not divide the 64 GPUs; pipeline-parallel 4 and 8 would" },
     { "strategy.tensor-parallel=3 strategy.pipeline-parallel=1 strategy.virtual-stages=1", "does not divide the 64 GPUs; tensor-parallel 2 and 4 would" },
+    { "strategy.context-parallel=3 cluster.nodes=16", "192 does not divide the 128 GPUs; context-parallel 2 would" },
+    { "strategy.tensor-parallel=24 strategy.pipeline-parallel=5", "120 does not divide the 64 GPUs; 120 GPUs are the least that do" },
     { "strategy.virtual-stages=5", "virtual-stages 4 and 6 would, or 80 or 120 layers" },
     { "strategy.virtual-stages=1 workload.layers=90", "pipeline-parallel 6 and 9 would, or 88 or 96 layers" },
     { "training.global-batch=60", "interleaved groups of 8 micro-batches of 1; 56 and 64 would" },

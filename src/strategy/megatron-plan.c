@@ -48,29 +48,42 @@ must_divide (guint64 whole, guint64 value, const char *key, const char *what, GE
   return refuse (error, key, "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s", value, whole, what, near);
 }
 
-/* The degree that leaves the others as they are. */
+/* The degree that may give way while the others stay: what they leave divides.  Else
+ * the number of GPUs. */
+static gboolean
+refuse_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
+{
+  const struct { const char *key; guint64 value; } degrees[] = {
+    { "context-parallel", spec->context_parallel }, { "pipeline-parallel", spec->pipeline_parallel }, { "tensor-parallel", spec->tensor_parallel },
+  };
+  const guint64 product = degrees[0].value * degrees[1].value * degrees[2].value;
+  g_autofree char *text = g_strdup_printf ("tensor-parallel %" G_GUINT64_FORMAT " x pipeline-parallel %" G_GUINT64_FORMAT " x context-parallel %"
+                                           G_GUINT64_FORMAT " = %" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " GPUs",
+                                           degrees[2].value, degrees[1].value, degrees[0].value, product, gpus);
+
+  for (guint i = 0; i < G_N_ELEMENTS (degrees); i++)
+    {
+      const guint64 others = product / degrees[i].value;
+      g_autofree char *key = g_strconcat ("[strategy] ", degrees[i].key, NULL);
+
+      if (degrees[i].value == 1 || gpus % others != 0)
+        continue;
+      g_autofree char *near = near_divisors (gpus / others, degrees[i].value);
+      return refuse (error, key, "%s; %s %s", text, degrees[i].key, near);
+    }
+  if (gpus < product)
+    return refuse (error, "[strategy] tensor-parallel", "%s; %" G_GUINT64_FORMAT " GPUs are the least that do", text, product);
+  return refuse (error, "[strategy] tensor-parallel", "%s; %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " GPUs would", text,
+                 gpus / product * product, (gpus / product + 1) * product);
+}
+
 static gboolean
 check_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
 {
-  const guint64 tp = spec->tensor_parallel, pp = spec->pipeline_parallel, cp = spec->context_parallel;
-
-  if (tp > gpus || pp > gpus || cp > gpus || gpus % (tp * pp * cp) != 0)
-    {
-      const gboolean pipeline = pp > 1 && tp * cp <= gpus && gpus % (tp * cp) == 0;
-      const guint64 others = pipeline ? tp * cp : pp * cp, left = others <= gpus ? gpus / others : 1;
-      g_autofree char *near = near_divisors (left, pipeline ? pp : tp);
-      g_autofree char *rest = others <= gpus && gpus % others == 0
-                                ? g_strdup_printf ("%s %s", pipeline ? "pipeline-parallel" : "tensor-parallel", near)
-                                : g_strdup_printf ("%" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " GPUs would",
-                                                   MAX (gpus / (tp * pp * cp), 1) * tp * pp * cp,
-                                                   (gpus / (tp * pp * cp) + 1) * tp * pp * cp);
-
-      return refuse (error, pipeline ? "[strategy] pipeline-parallel" : "[strategy] tensor-parallel",
-                     "tensor-parallel %" G_GUINT64_FORMAT " x pipeline-parallel %" G_GUINT64_FORMAT " x context-parallel %"
-                     G_GUINT64_FORMAT " = %" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " GPUs; %s",
-                     tp, pp, cp, tp * pp * cp, gpus, rest);
-    }
-  return must_divide (gpus / (tp * pp), spec->expert_parallel, "[strategy] expert-parallel", "data- and context-parallel GPUs", error);
+  if (gpus % (spec->tensor_parallel * spec->pipeline_parallel * spec->context_parallel) != 0)
+    return refuse_degrees (spec, gpus, error);
+  return must_divide (gpus / (spec->tensor_parallel * spec->pipeline_parallel), spec->expert_parallel, "[strategy] expert-parallel",
+                      "data- and context-parallel GPUs", error);
 }
 
 static gboolean
