@@ -326,6 +326,21 @@ test_monotone (void)
   g_assert_cmpfloat (twice, >=, base / 2);
 }
 
+/* DDP's bucket size means nothing to TensorFlow, an uplink nothing to one ideal
+ * switch: said.  bytes-per-pack moves the step: not said. */
+static void
+test_no_effect (void)
+{
+  const char *const sets[] = { "strategy.bucket-size=13 MiB", "network.oversubscription=3", "strategy.bytes-per-pack=17 MiB", NULL };
+  const RunOptions options = { .effects = TRUE };
+  g_autoptr (Result) r = run ("mwms-4x4", sets, &options);
+  g_autofree char *all = g_strjoinv ("\n", r->warnings);
+
+  g_assert_nonnull (strstr (all, "[strategy] bucket-size changes nothing"));
+  g_assert_nonnull (strstr (all, "[network] oversubscription changes nothing"));
+  g_assert_null (strstr (all, "bytes-per-pack"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -343,5 +358,6 @@ main (int argc, char **argv)
   g_test_add_func ("/scenarios/hidden", test_hidden);
   g_test_add_func ("/scenarios/unfold", test_unfold);
   g_test_add_func ("/scenarios/monotone", test_monotone);
+  g_test_add_func ("/scenarios/no-effect", test_no_effect);
   return g_test_run ();
 }

@@ -27,7 +27,7 @@ static gboolean
 run_run (Call *call, GError **error)
 {
   const RunOptions run_options = {
-    .what_if = TRUE, .one_gpu = TRUE, .interval = TRUE, .monte_carlo = TRUE, .validated = TRUE,
+    .what_if = TRUE, .one_gpu = TRUE, .interval = TRUE, .monte_carlo = TRUE, .validated = TRUE, .effects = TRUE,
     .sensitivities = call->options.verbose ? SENSITIVITIES_ALWAYS : SENSITIVITIES_WHERE_CHEAP,
     .lanes = call->options.timeline, .unfold = call->options.unfold,
   };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/run.h"
+#include "run/effect.h"
 #include "run/sensitivity.h"
 #include "run/summary.h"
 #include "run/uncertainty.h"
@@ -161,12 +162,12 @@ add_warnings (Result *r, const Point *point)
   r->warnings = g_strv_builder_end (builder);
 }
 
-/* Some twenty replays: not felt up to this many tasks in a step. */
+/* Some twenty replays are not felt up to this many tasks in a step. */
+static const guint cheap_tasks = 12500;
+
 static gboolean
 want_sensitivities (const RunOptions *options, const StepGraph *graph)
 {
-  static const guint cheap_tasks = 12500;
-
   return options->sensitivities == SENSITIVITIES_ALWAYS
          || (options->sensitivities == SENSITIVITIES_WHERE_CHEAP && graph->tasks->len <= cheap_tasks);
 }
@@ -236,6 +237,8 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
   describe_point (r, point);
   if (!fill_result (r, point, options, error) || (options->interval && !uncertainty_fill (r, point, parts, options->monte_carlo, error))
       || (options->one_gpu && !point->strategy->layout && !add_one_gpu (r, scenario, parts, error)))
+    return NULL;
+  if (options->effects && r->tasks <= cheap_tasks * r->steps && !effect_remarks (r, scenario, parts, error))
     return NULL;
   if (options->validated && (r->validated = validated_nearest (point, parts, error)) == NULL)
     return NULL;

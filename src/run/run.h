@@ -14,6 +14,7 @@ typedef struct
   gboolean interval;     /* step_lo and step_hi, to first order */
   gboolean monte_carlo;  /* these from draws instead */
   int      sensitivities; /* SENSITIVITIES_* */
+  gboolean effects;      /* say which keys change nothing, where that is cheap to find out */
   gboolean validated;    /* name the validated table nearest to the hardware */
   Shelf   *parts;        /* shared with other runs; NULL: read anew */
 } RunOptions;
