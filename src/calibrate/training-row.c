@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/origin.h"
+#include "calibrate/training-reading.h"
 
 const char *const skip_no_time = "no throughput or time";
 const char *const skip_no_shape = "unknown model shape";
@@ -62,56 +63,44 @@ training_row_free (TrainingRow *row)
   g_free (row);
 }
 
-/* What is known of a row while it is read. */
-typedef struct
-{
-  const TrainingReader *reader;
-  const CsvTable *table;
-  guint           row;
-  GHashTable     *keys;       /* "group.key" of the scenario -> value, owned; what came first holds */
-  GHashTable     *words;      /* names without a dot of the rules -> value, borrowed */
-  GString        *layout;     /* [strategy] keys of the rules */
-  TrainingRow    *out;
-} Reading;
-
-static const char *
-cell (const Reading *r, const char *column)
+const char *
+reading_cell (const Reading *r, const char *column)
 {
   return csv_cell (r->table, r->row, column);
 }
 
 /* 0 where the cell is empty or no number. */
-static double
-number (const Reading *r, const char *column)
+double
+reading_number (const Reading *r, const char *column)
 {
-  return g_ascii_strtod (cell (r, column), NULL);
+  return g_ascii_strtod (reading_cell (r, column), NULL);
 }
 
-static void
-put (Reading *r, const char *key, const char *value)
+void
+reading_put (Reading *r, const char *key, const char *value)
 {
   if (!g_hash_table_contains (r->keys, key))
     g_hash_table_insert (r->keys, g_strdup (key), g_strdup (value));
 }
 
-static void
-put_count (Reading *r, const char *key, guint64 value)
+void
+reading_put_count (Reading *r, const char *key, guint64 value)
 {
   g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, value);
 
-  put (r, key, text);
+  reading_put (r, key, text);
 }
 
-static const char *
-word (const Reading *r, const char *name)
+const char *
+reading_word (const Reading *r, const char *name)
 {
   return g_hash_table_lookup (r->words, name);
 }
 
-static double
-word_number (const Reading *r, const char *name, double otherwise)
+double
+reading_word_number (const Reading *r, const char *name, double otherwise)
 {
-  const char *text = word (r, name);
+  const char *text = reading_word (r, name);
 
   return text != NULL ? g_ascii_strtod (text, NULL) : otherwise;
 }
@@ -119,7 +108,7 @@ word_number (const Reading *r, const char *name, double otherwise)
 static gboolean
 word_is (const Reading *r, const char *name, const char *value)
 {
-  const char *text = word (r, name);
+  const char *text = reading_word (r, name);
 
   return text != NULL && g_str_equal (text, value);
 }
@@ -137,15 +126,13 @@ on_rule (gpointer user, const char *name, const char *value, const char *origin)
     }
   if (*value == '\0')
     return;
-  put (r, name, value);
+  reading_put (r, name, value);
   if (g_str_has_prefix (name, "strategy.") && !g_str_equal (name, "strategy.kind"))
     g_string_append_printf (r->layout, " %s=%s", name + strlen ("strategy."), value);
 }
 
-static void
-skip (Reading *r, const char *reason, const char *format, ...) G_GNUC_PRINTF (3, 4);
-static void
-skip (Reading *r, const char *reason, const char *format, ...)
+void
+reading_refuse (Reading *r, const char *reason, const char *format, ...)
 {
   va_list arguments;
 
@@ -171,7 +158,7 @@ set_keys (Reading *r, const char *text)
       if (equals == NULL)
         continue;
       *equals = '\0';
-      put (r, g_strstrip (*p), g_strstrip (equals + 1));
+      reading_put (r, g_strstrip (*p), g_strstrip (equals + 1));
     }
 }
 
@@ -190,12 +177,12 @@ known_platform (Reading *r)
         {
           const char *pattern = csv_cell (platforms, i, columns[k]);
 
-          fits = *pattern == '\0' || pattern_fits (pattern, cell (r, columns[k]));
+          fits = *pattern == '\0' || pattern_fits (pattern, reading_cell (r, columns[k]));
         }
       if (!fits || !condition_met (csv_cell (platforms, i, "where"), r->table, r->row))
         continue;
       if (*machine != '\0')
-        put (r, "cluster.machine", machine);
+        reading_put (r, "cluster.machine", machine);
       set_keys (r, csv_cell (platforms, i, "set"));
       r->out->link_assumed = g_str_equal (csv_cell (platforms, i, "link"), "assumed");
       r->out->platform = g_strdup (*machine != '\0' ? machine : csv_cell (platforms, i, "name"));
@@ -242,22 +229,22 @@ gpu_name (const char *text)
 static void
 own_platform (Reading *r)
 {
-  const char *link = translate (link_words, cell (r, "intra_link"));
-  const char *transport = translate (transport_words, cell (r, "inter_link"));
-  const double rate = number (r, "nic_gbps_per_node");
-  g_autofree char *gpu = gpu_name (cell (r, "gpu"));
+  const char *link = translate (link_words, reading_cell (r, "intra_link"));
+  const char *transport = translate (transport_words, reading_cell (r, "inter_link"));
+  const double rate = reading_number (r, "nic_gbps_per_node");
+  g_autofree char *gpu = gpu_name (reading_cell (r, "gpu"));
 
-  put (r, "cluster.gpu", gpu);
+  reading_put (r, "cluster.gpu", gpu);
   if (r->out->per_node > 1)
-    put (r, "cluster.gpu-link", link != NULL ? link : "pcie");
+    reading_put (r, "cluster.gpu-link", link != NULL ? link : "pcie");
   if (r->out->nodes > 1)
     {
       const guint64 cards = rate >= 100 * (double) r->out->per_node ? r->out->per_node : MAX (1, (guint64) (rate / 100));
       g_autofree char *text = g_strdup_printf ("%.9g Gbit/s", (rate > 0 ? rate : 100) / (double) cards);
 
-      put_count (r, "cluster.nics", cards);
-      put (r, "cluster.nic-bandwidth", text);
-      put (r, "network.transport", transport != NULL ? transport : "ib");
+      reading_put_count (r, "cluster.nics", cards);
+      reading_put (r, "cluster.nic-bandwidth", text);
+      reading_put (r, "network.transport", transport != NULL ? transport : "ib");
     }
   r->out->link_assumed = (r->out->per_node > 1 && link == NULL) || (r->out->nodes > 1 && (transport == NULL || rate <= 0));
   r->out->platform = g_strdup_printf ("%s as the row says", gpu);
@@ -268,9 +255,9 @@ read_size (Reading *r)
 {
   TrainingRow *out = r->out;
 
-  out->nodes = (guint64) number (r, "nodes");
-  out->gpus = (guint64) number (r, "total_gpus");
-  out->per_node = (guint64) number (r, "gpus_per_node");
+  out->nodes = (guint64) reading_number (r, "nodes");
+  out->gpus = (guint64) reading_number (r, "total_gpus");
+  out->per_node = (guint64) reading_number (r, "gpus_per_node");
   if (out->nodes == 0)
     out->nodes = out->per_node > 0 && out->gpus > out->per_node ? out->gpus / out->per_node : 1;
   if (out->gpus == 0)
@@ -278,7 +265,7 @@ read_size (Reading *r)
   if (out->per_node == 0 || out->nodes * out->per_node != out->gpus)
     out->per_node = MAX (out->gpus / out->nodes, 1);
   if (out->gpus != out->nodes * out->per_node)
-    skip (r, skip_inconsistent, "GPUs are not nodes times GPUs a node");
+    reading_refuse (r, skip_inconsistent, "GPUs are not nodes times GPUs a node");
 }
 
 /* ---- the batch and the time ---- */
@@ -288,8 +275,8 @@ static guint64
 accumulation_of (const Reading *r, guint64 batch)
 {
   static const char mark[] = "grad_accum";
-  const char *note = strstr (cell (r, "notes"), mark);
-  const double global = number (r, "global_batch");
+  const char *note = strstr (reading_cell (r, "notes"), mark);
+  const double global = reading_number (r, "global_batch");
 
   if (note != NULL)
     {
@@ -304,24 +291,30 @@ static void
 read_batch (Reading *r)
 {
   TrainingRow *out = r->out;
-  const double given = number (r, "microbatch") > 0 ? number (r, "microbatch") : number (r, "batch_per_gpu");
-  const double global = number (r, "global_batch");
+  if (transformer_row (r))
+    {
+      transformer_layout (r);
+      return;
+    }
+  const double given = reading_number (r, "microbatch") > 0 ? reading_number (r, "microbatch") : reading_number (r, "batch_per_gpu");
+  const double global = reading_number (r, "global_batch");
 
   if (given > 0)
     out->batch = (guint64) given;
   else if (global > 0)
     out->batch = (guint64) (global / (double) out->gpus);
   else
-    out->batch = (guint64) word_number (r, "batch", 0);
+    out->batch = (guint64) reading_word_number (r, "batch", 0);
   if (out->batch == 0)
     {
-      skip (r, skip_inconsistent, "no batch size");
+      reading_refuse (r, skip_inconsistent, "no batch size");
       return;
     }
   out->accumulation = accumulation_of (r, out->batch);
-  put_count (r, "training.batch-per-gpu", out->batch);
+  out->samples = (double) (out->batch * out->accumulation * out->gpus);
+  reading_put_count (r, "training.batch-per-gpu", out->batch);
   if (out->accumulation > 1)
-    put_count (r, "training.accumulation", out->accumulation);
+    reading_put_count (r, "training.accumulation", out->accumulation);
 }
 
 /* Samples a second of all GPUs; 0: not given, or in a unit of no use. */
@@ -331,14 +324,14 @@ rate_of (const Reading *r)
   static const Word units[] = {
     { "img/s*|seq/s*|samples/s*|images/s*|sequences/s*|sentences/s*", "samples" }, { "tokens/s*|tok/s*|words/s*", "tokens" }, { NULL, NULL },
   };
-  const char *unit = cell (r, "throughput_unit"), *what = translate (units, unit);
-  double rate = number (r, "throughput");
+  const char *unit = reading_cell (r, "throughput_unit"), *what = translate (units, unit);
+  double rate = reading_number (r, "throughput");
 
   if (what == NULL || rate <= 0)
     return 0;
   if (g_str_equal (what, "tokens"))
     {
-      const double tokens = word_number (r, "tokens", number (r, "seq_len"));
+      const double tokens = reading_word_number (r, "tokens", reading_number (r, "seq_len"));
 
       rate = tokens > 0 ? rate / tokens : 0;
     }
@@ -349,14 +342,15 @@ static void
 read_time (Reading *r)
 {
   TrainingRow *out = r->out;
-  const double rate = rate_of (r), printed = number (r, "step_time_s");
-  const double samples = (double) (out->batch * out->accumulation * out->gpus);
+  const double rate = rate_of (r), printed = reading_number (r, "step_time_s");
 
-  out->measured = rate > 0 ? samples / rate : printed;
+  out->measured = rate > 0 ? out->samples / rate : printed;
   if (!(out->measured > 0))
-    skip (r, skip_no_time, "neither throughput nor step time");
+    out->measured = transformer_time (r, out->samples);
+  if (!(out->measured > 0))
+    reading_refuse (r, skip_no_time, "neither throughput nor step time");
   else if (rate > 0 && printed > 0 && fabs (printed / out->measured - 1) > most_apart)
-    skip (r, skip_inconsistent, "batch, throughput and step time contradict each other");
+    reading_refuse (r, skip_inconsistent, "batch, throughput and step time contradict each other");
 }
 
 /* ---- the scenario ---- */
@@ -395,13 +389,13 @@ make_scenario (Reading *r)
   g_autofree char *text = NULL, *name = NULL;
   g_autoptr (GError) error = NULL;
 
-  put_count (r, "cluster.nodes", r->out->nodes);
-  put_count (r, "cluster.gpus-per-node", r->out->per_node);
+  reading_put_count (r, "cluster.nodes", r->out->nodes);
+  reading_put_count (r, "cluster.gpus-per-node", r->out->per_node);
   text = scenario_text (r);
   name = g_strdup_printf ("%s:%u", csv_name (r->table), csv_line (r->table, r->row));
   r->out->scenario = scenario_parse (name, text, strlen (text), NULL, &error);
   if (r->out->scenario == NULL)
-    skip (r, skip_inconsistent, "%s", error->message);
+    reading_refuse (r, skip_inconsistent, "%s", error->message);
 }
 
 /* TensorFlow drives one node by the one and several by the other. */
@@ -418,11 +412,20 @@ group_of (const Reading *r)
 {
   static const char *const columns[] = { "source", "model", "framework", "precision", "gpu", "seq_len" };
   static const char *const keys[] = { "workload.name", "workload.precision", "cluster.gpu" };
-  const char *code = word (r, "code"), *variant = word (r, "variant");
+  const char *code = reading_word (r, "code"), *variant = reading_word (r, "variant"), *alike = reading_word (r, "alike");
   GString *group = g_string_new (code);
 
+  if (alike != NULL)
+    {
+      g_auto (GStrv) names = g_strsplit (alike, " ", -1);
+
+      for (char **name = names; *name != NULL; name++)
+        g_string_append_printf (group, "|%s", reading_cell (r, *name));
+      return g_string_free (group, FALSE);
+    }
+
   for (gsize i = 0; code == NULL && i < G_N_ELEMENTS (columns); i++)
-    g_string_append_printf (group, "|%s", cell (r, columns[i]));
+    g_string_append_printf (group, "|%s", reading_cell (r, columns[i]));
   for (gsize i = 0; code != NULL && i < G_N_ELEMENTS (keys); i++)
     g_string_append_printf (group, "|%s", (const char *) g_hash_table_lookup (r->keys, keys[i]));
   g_string_append_printf (group, "|%s", variant != NULL ? variant : "");
@@ -435,9 +438,10 @@ name_row (Reading *r)
   const char *kind = g_hash_table_lookup (r->keys, "strategy.kind");
 
   r->out->group = group_of (r);
+  r->out->loose = reading_word (r, "alike") != NULL;
   r->out->layout = g_strdup_printf ("%s%s", layout_kind (kind != NULL ? kind : ""), r->layout->str);
-  r->out->tuned = g_strdup (word (r, "tuned"));
-  r->out->label = g_strdup (word (r, "label"));
+  r->out->tuned = g_strdup (reading_word (r, "tuned"));
+  r->out->label = g_strdup (reading_word (r, "label"));
   if (r->out->label == NULL)
     {
       g_autofree char *base = g_path_get_basename (csv_name (r->table));
@@ -456,13 +460,16 @@ read_row (Reading *r)
 
   read_size (r);
   rules_apply (r->reader->software, r->table, r->row, on_rule, r);
-  out->share = word_number (r, "share", 1);
+  out->share = reading_word_number (r, "share", 1);
+  out->layer = word_is (r, "layer", "yes");
   out->constant = word_is (r, "constant", "yes");
   out->input_unknown = word_is (r, "input", "unknown");
-  if (word (r, "skip") != NULL)
-    skip (r, word_is (r, "skip", "shape") ? skip_no_shape : skip_slip, "%s", word (r, "skip"));
-  if (!g_hash_table_contains (r->keys, "workload.name"))
-    skip (r, skip_no_shape, "%s", cell (r, "model"));
+  if (reading_word (r, "skip") != NULL)
+    reading_refuse (r, word_is (r, "skip", "shape") ? skip_no_shape : skip_slip, "%s", reading_word (r, "skip"));
+  if (transformer_row (r))
+    transformer_shape (r);
+  else if (!g_hash_table_contains (r->keys, "workload.name"))
+    reading_refuse (r, skip_no_shape, "%s", reading_cell (r, "model"));
   if (!known_platform (r))
     own_platform (r);
   read_batch (r);

@@ -37,12 +37,15 @@ typedef struct
   guint64     nodes, per_node, gpus;
   guint64     batch;           /* samples of one GPU in one micro-step */
   guint64     accumulation;
+  double      samples;         /* of all GPUs and a step */
   double      share;           /* of the counted work that is there: padding left out */
   char       *label;           /* of the source, as in models/efficiency.csv */
   char       *tuned;           /* as in models/efficiency.csv: "nhwc/xla"; NULL: the scenario's tuning */
   char       *group;           /* what one efficiency is good for: all but size, batch and layout */
   char       *layout;          /* strategy and what the rules set of it; TF's two strategies are one */
   gboolean    constant;        /* a constant of a part or rule was set by it: never counted */
+  gboolean    loose;           /* group holds all that must agree: the batch may differ */
+  gboolean    layer;           /* measured is of one block and micro-batch */
   gboolean    link_assumed;    /* the source names the machine, not its links */
   gboolean    input_unknown;   /* real data through an input path of unknown rate */
   char       *platform;        /* for people */

@@ -42,11 +42,56 @@ extend (double few, double more, guint64 accumulation)
   return more + (more - few) / (double) (long_accumulation - short_accumulation) * (double) (accumulation - long_accumulation);
 }
 
+/* With other keys and its batch as it is. */
+static gboolean
+run_with (Shelf *parts, const TrainingRow *row, double efficiency, const char *layers, const char *batch, TrainingStep *out,
+          GError **error)
+{
+  const RunOptions options = { .parts = parts };
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *divide = g_strconcat ("compute.efficiency=", g_ascii_formatd (number, sizeof number, "%.12g", efficiency), NULL);
+  const char *const all[] = { isnan (efficiency) ? layers : divide, isnan (efficiency) ? batch : layers, isnan (efficiency) ? NULL : batch, NULL };
+  g_autoptr (Scenario) scenario = scenario_with (row->scenario, all, error);
+  g_autoptr (Result) result = scenario != NULL ? run_scenario (scenario, &options, error) : NULL;
+
+  if (result == NULL)
+    return FALSE;
+  out->seconds = result->step_time;
+  memcpy (out->ledger, result->ledger, sizeof out->ledger);
+  return TRUE;
+}
+
+/* One block and micro-batch: what a second of each adds, less what a second
+ * block adds to a step of one micro-batch (optimizer). */
+static gboolean
+block_step (Shelf *parts, const TrainingRow *row, double efficiency, TrainingStep *out, GError **error)
+{
+  TrainingStep step[2][2];
+
+  for (guint layers = 0; layers < 2; layers++)
+    for (guint batches = 0; batches < 2; batches++)
+      {
+        g_autofree char *blocks = g_strdup_printf ("workload.layers=%u", layers + 1);
+        g_autofree char *batch = g_strdup_printf ("training.global-batch=%" G_GUINT64_FORMAT, row->batch * (batches + 1));
+
+        if (!run_with (parts, row, efficiency, blocks, batch, &step[layers][batches], error))
+          return FALSE;
+      }
+  out->seconds = step[1][1].seconds - step[1][0].seconds - step[0][1].seconds + step[0][0].seconds;
+  for (guint i = 0; i < N_CAUSES; i++)
+    out->ledger[i] = step[1][1].ledger[i] - step[1][0].ledger[i] - step[0][1].ledger[i] + step[0][0].ledger[i];
+  return TRUE;
+}
+
 gboolean
 training_step (Shelf *parts, const TrainingRow *row, double efficiency, TrainingStep *out, GError **error)
 {
   TrainingStep few, more;
 
+  if (row->layer)
+    return block_step (parts, row, efficiency, out, error);
+  if (g_str_equal (row->scenario->strategy.kind, "megatron"))   /* its batch is of the whole job */
+    return run_with (parts, row, efficiency, NULL, NULL, out, error);
   if (row->accumulation <= long_accumulation)
     return run_once (parts, row, efficiency, row->accumulation, out, error);
   if (!run_once (parts, row, efficiency, short_accumulation, &few, error)

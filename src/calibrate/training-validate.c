@@ -62,7 +62,7 @@ may_anchor (const TrainingItem *a, const TrainingItem *b, TrainingAnchor anchor,
 {
   const TrainingRow *from = a->read, *to = b->read;
 
-  if (from->skip != NULL || a->table != b->table || !g_str_equal (from->group, to->group) || (same_batch && from->batch != to->batch))
+  if (from->skip != NULL || a->table != b->table || !g_str_equal (from->group, to->group) || (same_batch && !to->loose && from->batch != to->batch))
     return FALSE;
   if (anchor == ANCHOR_FULL_NODE)
     return from->nodes == 1 && to->nodes > 1 && from->per_node == full && g_str_equal (from->layout, to->layout);
@@ -248,7 +248,7 @@ predict_catalogue (Run *run, const TrainingItem *item)
 static double
 samples_per_gpu (const TrainingRow *row)
 {
-  return (double) (row->batch * row->accumulation);
+  return row->samples / (double) row->gpus;
 }
 
 static void
