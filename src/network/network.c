@@ -81,6 +81,25 @@ network_merge_loads (const LinkLoad *loads, guint n_loads, double weight, Merged
   return n;
 }
 
+Id
+network_slowest (const Network *network, const LinkLoad *loads, guint n_loads)
+{
+  double least = INFINITY;
+  Id link = 0;
+
+  for (guint i = 0; i < n_loads; i++)
+    {
+      const double rate = network_link (network, loads[i].link)->capacity * loads[i].efficiency / loads[i].bytes;
+
+      if (loads[i].bytes > 0 && rate < least)
+        {
+          least = rate;
+          link = loads[i].link;
+        }
+    }
+  return link;
+}
+
 double
 network_idle_rate (const Network *network, const LinkLoad *loads, guint n_loads, double cap)
 {

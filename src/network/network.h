@@ -33,6 +33,8 @@ typedef struct
 /* The bytes/s of message that idle links allow: min over loads of capacity x
  * efficiency/bytes, and cap. */
 double network_idle_rate (const Network *network, const LinkLoad *loads, guint n_loads, double cap);
+/* The link class that is slowest at it; 0: no load. */
+Id     network_slowest   (const Network *network, const LinkLoad *loads, guint n_loads);
 
 /* The transfers of one run: max-min fair with a cap per transfer, bottleneck-
  * order filling, only the connected component that changed, one solve an

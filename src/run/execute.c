@@ -179,29 +179,9 @@ on_wait (gpointer user, Engine *e, Id task)
 }
 
 Id
-execution_bounding_link (const CollectiveFlow *flow, const Network *network)
-{
-  double least = INFINITY;
-  Id link = 0;
-
-  for (guint i = 0; i < flow->n_loads; i++)
-    {
-      const LinkLoad *load = &flow->load[i];
-      const double rate = network_link (network, load->link)->capacity * load->efficiency / load->bytes;
-
-      if (load->bytes > 0 && rate < least)
-        {
-          least = rate;
-          link = load->link;
-        }
-    }
-  return link;
-}
-
-Id
 execution_call_link (const GraphCall *call, const Network *network)
 {
-  return call->flow.n_loads > 0 ? execution_bounding_link (&call->flow, network) : call->link;
+  return call->flow.n_loads > 0 ? network_slowest (network, call->flow.load, call->flow.n_loads) : call->link;
 }
 
 static double

@@ -42,6 +42,4 @@ const GraphTask  *execution_task    (const Execution *x, Id task, guint *step);
 guint             execution_call    (const Execution *x, Id meeting, guint *step);
 Id                execution_task_id (const Execution *x, guint step, guint graph_task);
 Id                execution_queue   (const Execution *x, guint graph_queue);
-/* The link class that bounds a flow on an idle network; 0: none. */
-Id                execution_bounding_link (const CollectiveFlow *flow, const Network *network);
 Id                execution_call_link (const GraphCall *call, const Network *network);   /* the same of a call */

@@ -37,26 +37,6 @@ placed (const Megatron *m, PipelineGroup group)
   };
 }
 
-static Id
-bounding_link (const CollectiveFlow *flow, const Network *network)
-{
-  double least = INFINITY;
-  Id link = 0;
-
-  for (guint i = 0; i < flow->n_loads; i++)
-    {
-      const LinkLoad *load = &flow->load[i];
-      const double rate = network_link (network, load->link)->capacity * load->efficiency / load->bytes;
-
-      if (load->bytes > 0 && rate < least)
-        {
-          least = rate;
-          link = load->link;
-        }
-    }
-  return link;
-}
-
 static gboolean
 price (const Megatron *m, RankGroup group, CollectiveOp op, double size, const CollectiveAlgorithm *algorithm, GraphCall *out,
        double *wire, GError **error)
@@ -74,7 +54,7 @@ price (const Megatron *m, RankGroup group, CollectiveOp op, double size, const C
   if (!price_group (m->in->cluster, &out->call, &out->group, &out->flow, &on_gpu, error))
     return FALSE;
   *wire = collective_estimate (&out->flow, network, size) - out->flow.latency;
-  out->link = bounding_link (&out->flow, network);
+  out->link = network_slowest (network, out->flow.load, out->flow.n_loads);
   out->flow.n_loads = 0;
   out->flow.cap = *wire > 0 ? size / *wire : INFINITY;
   return TRUE;
