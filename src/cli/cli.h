@@ -31,7 +31,8 @@ typedef struct
   char   **fit, **where;        /* NULL: none */
   char    *anchor, *min_size;
   char    *x, *y, *by, *log;    /* plot */
-  char    *machine, *gpus_per_node, *sizes, *algorithm, *protocol;
+  char    *machine, *gpus_per_node, *sizes, *algorithm, *protocol, *tier, *chunks;
+  gboolean steps;
 } Options;
 
 typedef enum

@@ -5,6 +5,8 @@
 
 #include "base/names.h"
 #include "cli/cli.h"
+#include "cli/rows.h"
+#include "report/text.h"
 #include "scenario/values.h"
 
 #define MAX_SIZES 10000u
@@ -20,7 +22,10 @@ static const Option options[] = {
   { "sizes", 0, OPTION_TEXT, offsetof (Options, sizes), "LIST", "8,1KiB,100MB or 8..1GiB x2; a bare number is bytes." },
   { "algorithm", 0, OPTION_TEXT, offsetof (Options, algorithm), "NAME", "auto, or one of 'lockstep list algorithms'." },
   { "protocol", 0, OPTION_TEXT, offsetof (Options, protocol), "NAME", "auto, ll, ll128 or simple." },
-  { "verbose", 0, OPTION_FLAG, offsetof (Options, verbose), NULL, "Says why busbw may pass what a link carries." },
+  { "tier", 0, OPTION_TEXT, offsetof (Options, tier), "NAME", "auto, flow, message or max-plus." },
+  { "chunks", 0, OPTION_TEXT, offsetof (Options, chunks), "K", "Parts that a message is cut in (message, max-plus, --steps)." },
+  { "steps", 0, OPTION_FLAG, offsetof (Options, steps), NULL, "The messages of one size, one a line, instead of the table." },
+  { "verbose", 0, OPTION_FLAG, offsetof (Options, verbose), NULL, "Says which tier and why busbw may pass what a link carries." },
   { NULL, 0, 0, 0, NULL, NULL }
 };
 
@@ -195,9 +200,84 @@ explain (CollectiveTable *table, const Cluster *cluster)
   table->note = remark != NULL && why != NULL ? g_strdup_printf ("%s. %s", remark, why) : g_strdup (remark != NULL ? remark : why);
 }
 
-static CollectiveTable *
-predict (const KeyFile *file, const char *op, const Specs *specs, const GArray *sizes, gboolean verbose, GError **error)
+/* Of --tier, --chunks and --steps. */
+typedef struct { CollectiveTier tier; guint chunks; gboolean steps; } Tiers;
+#define MOST_CHUNKS 1000000u
+#define MOST_STEPS 10000u
+
+static gboolean
+read_tiers (const Options *given, Tiers *out, GError **error)
 {
+  g_autoptr (GError) wrong = NULL;
+  guint64 chunks = 0;
+
+  *out = (Tiers) { .tier = TIER_AUTO, .steps = given->steps };
+  if (given->tier != NULL && !collective_tier_find (given->tier, &out->tier, &wrong))
+    usage_error (error, "--tier: %s", wrong->message);
+  else if (given->chunks != NULL && !g_ascii_string_to_unsigned (given->chunks, 10, 1, MOST_CHUNKS, &chunks, &wrong))
+    usage_error (error, "--chunks: '%s' is no count; give 1 to %u", given->chunks, MOST_CHUNKS);
+  else if (chunks > 0 && out->tier < TIER_MESSAGE && !out->steps)
+    usage_error (error, "--chunks is for --steps and the tiers message and max-plus; give --tier message");
+  else if (out->steps && given->tier != NULL && out->tier != TIER_MESSAGE)
+    usage_error (error, "--steps shows the messages of the tier message, not of %s; leave --tier out", given->tier);
+  else
+    {
+      out->chunks = (guint) chunks;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+typedef struct { Rows *rows; guint n; } Steps;
+
+static void
+add_step (gpointer user, const PlayedMessage *m)
+{
+  Steps *steps = user;
+
+  if (++steps->n > MOST_STEPS)
+    return;
+  rows_take (steps->rows, g_strdup_printf ("%u", m->step));
+  rows_take (steps->rows, g_strdup_printf ("%u", m->chunk));
+  rows_take (steps->rows, g_strdup_printf ("%u", m->from));
+  rows_take (steps->rows, g_strdup_printf ("%u", m->to));
+  rows_take (steps->rows, text_fixed (m->message->bytes, 0));
+  rows_add (steps->rows, m->message->reduces ? "adds" : "copies");
+  rows_take (steps->rows, text_fixed ((double) m->ready * 1e-6, 3));
+  rows_take (steps->rows, text_fixed ((double) m->flows * 1e-6, 3));
+  rows_take (steps->rows, text_fixed ((double) m->end * 1e-6, 3));
+}
+
+/* Ranks from 0, servers and switches behind them. */
+static gboolean
+show_steps (Call *call, const CollectiveTable *table, const Cluster *cluster, guint chunks, GError **error)
+{
+  static const char *const titles[] = { "step", "chunk", "from", "to", "bytes", "does", "ready_us", "flows_us", "end_us", NULL };
+  g_autoptr (Rows) rows = rows_new (titles);
+  Steps steps = { rows, 0 };
+
+  if (!study_collective_steps (table, cluster, chunks, MOST_STEPS, add_step, &steps, error))
+    return FALSE;
+  rows_print (rows, "messages", call);
+  if (steps.n > MOST_STEPS)
+    call_remark (call, "the first %u of %u messages", MOST_STEPS, steps.n);
+  return TRUE;
+}
+
+/* In front of what there is to remark. */
+static void
+say_tier (CollectiveTable *table, CollectiveTier tier)
+{
+  g_autofree char *remark = table->note;
+
+  table->note = remark != NULL ? g_strdup_printf ("%s. %s", study_collective_tier_reason (tier), remark)
+                               : g_strconcat (study_collective_tier_reason (tier), ".", NULL);
+}
+
+static CollectiveTable *
+predict (Call *call, const KeyFile *file, const Specs *specs, const GArray *sizes, const Tiers *tiers, GError **error)
+{
+  const char *op = call->args[0];
   const char *algorithm = specs->collective.algorithm != NULL ? specs->collective.algorithm : "auto";
   g_autoptr (Cluster) cluster = NULL;
   g_autoptr (CollectiveTable) table = NULL;
@@ -209,8 +289,15 @@ predict (const KeyFile *file, const char *op, const Specs *specs, const GArray *
     return NULL;
   table = study_collective (op, cluster, algorithm, protocol_names[specs->collective.protocol],
                             (const double *) (gpointer) sizes->data, sizes->len, error);
-  if (table != NULL && verbose)
-    explain (table, cluster);
+  if (table == NULL
+      || (tiers->steps ? !show_steps (call, table, cluster, tiers->chunks, error)
+                       : !study_collective_tier (table, cluster, tiers->tier, tiers->chunks, error)))
+    return NULL;
+  if (call->options.verbose && !tiers->steps)
+    {
+      explain (table, cluster);
+      say_tier (table, tiers->tier);
+    }
   return g_steal_pointer (&table);
 }
 
@@ -223,19 +310,27 @@ run_collective (Call *call, GError **error)
   g_autoptr (GArray) sizes = read_sizes (call->options.sizes ? call->options.sizes : default_sizes, &wrong);
   g_autoptr (CollectiveTable) table = NULL;
   g_auto (Specs) specs = { 0 };
+  Tiers tiers;
 
   if (sizes == NULL)
     usage_error (error, "--sizes: %s", wrong->message);
-  if (file == NULL || sizes == NULL)
+  if (file == NULL || sizes == NULL || !read_tiers (&call->options, &tiers, error))
     return FALSE;
+  if (tiers.steps && sizes->len != 1)
+    {
+      usage_error (error, "--steps shows the messages of one size; give --sizes 1MB");
+      return FALSE;
+    }
   if (read_specs (file, &call->options, &specs, error))
-    table = predict (file, call->args[0], &specs, sizes, call->options.verbose, error);
+    table = predict (call, file, &specs, sizes, &tiers, error);
   if (table == NULL)
     {
       key_file_locate_error (file, error);
       name_option (error);
       return FALSE;
     }
+  if (tiers.steps)
+    return TRUE;
   if (table->note != NULL && call->options.format != FORMAT_TABLE)   /* the table says it */
     call_remark (call, "%s", table->note);
   report_collective (call->out, (Format) call->options.format, table);
@@ -254,6 +349,8 @@ const Command command_collective = {
     "and busbw mean what nccl-tests means; wire is what passes a node's NICs (one node: a GPU's link)\n"
     "each way.  low and high: nine of ten measured times lie between them.  --set takes the keys of\n"
     "the groups cluster, network, collective, reduction-server, parameter-server and calibration.\n"
+    "--tier: flow is one activity (auto takes it), message plays every message on links of its own,\n"
+    "max-plus is the recurrence of rings and pipelines that share nothing.  --steps shows the messages.\n"
     "\n"
     "Example:\n"
     "  lockstep collective all-reduce --machine a2-highgpu-8g --nodes 4 --sizes 8,1KiB,1MiB,1GiB\n",

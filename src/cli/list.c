@@ -187,7 +187,7 @@ list_algorithms (Call *call, G_GNUC_UNUSED GError **error)
   static const CollectiveOp ops[] = {
     OP_ALL_REDUCE, OP_REDUCE_SCATTER, OP_ALL_GATHER, OP_BROADCAST, OP_ALL_TO_ALL, OP_SEND_RECV
   };
-  static const char *const titles[] = { "name", "operations", "summary", NULL };
+  static const char *const titles[] = { "name", "operations", "messages", "summary", NULL };
   g_autoptr (Rows) rows = rows_new (titles);
 
   for (const CollectiveAlgorithm *const *algorithm = collective_algorithms (); *algorithm != NULL; algorithm++)
@@ -199,6 +199,7 @@ list_algorithms (Call *call, G_GNUC_UNUSED GError **error)
           g_string_append_printf (can, "%s%s", can->len ? " " : "", collective_op_name (ops[i]));
       rows_add (rows, (*algorithm)->name);
       rows_take (rows, g_string_free (can, FALSE));
+      rows_add (rows, (*algorithm)->steps != NULL ? "yes" : "no");
       rows_add (rows, (*algorithm)->summary);
     }
   rows_print (rows, "algorithms", call);

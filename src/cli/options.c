@@ -212,6 +212,8 @@ options_clear (Options *options)
   g_clear_pointer (&options->sizes, g_free);
   g_clear_pointer (&options->algorithm, g_free);
   g_clear_pointer (&options->protocol, g_free);
+  g_clear_pointer (&options->tier, g_free);
+  g_clear_pointer (&options->chunks, g_free);
   g_clear_pointer (&options->hold_out, g_free);
   g_clear_pointer (&options->rows, g_free);
   g_clear_pointer (&options->fit, g_strfreev);

@@ -50,5 +50,9 @@ schedule_init (Schedule *out, const CollectiveCall *call, const RankGroup *group
                 : pipelined (algorithm->steps, call->op)
                   ? (uint32_t) CLAMP (ceil (call->size / slice_bytes[MIN (call->protocol, PROTOCOL_SIMPLE)]), 1, CHUNKS_MAX)
                   : 1;
-  return algorithm->steps->plan (out, group, paths, error);
+  if (!algorithm->steps->plan (out, group, paths, error))
+    return FALSE;
+  if ((double) out->steps * out->chunks < 0x1p32 && (double) out->actors * out->tracks < 0x1p32)
+    return TRUE;
+  return unsupported (error, "%s has more than 2^32 messages of one rank here%s", algorithm->name, "; give fewer ranks or chunks");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
+#include "collective/play.h"
 #include "run/run.h"
 #include "study/sets.h"
 
@@ -82,4 +83,16 @@ CollectiveTable *study_collective (const char *op, const Cluster *cluster, const
 /* Why some bus bandwidth may pass what a link carries, with the numbers; NULL where none may.  Caller frees. */
 char            *study_collective_explain (const CollectiveTable *table, const Cluster *cluster);
 void             collective_table_free (CollectiveTable *table);
+/* How the times of a table come about; `auto` is the flow. */
+typedef enum { TIER_AUTO, TIER_FLOW, TIER_MESSAGE, TIER_MAX_PLUS } CollectiveTier;
+extern const char *const collective_tier_names[];
+gboolean         collective_tier_find (const char *name, CollectiveTier *out, GError **error);
+/* The times again by this tier, with the algorithms and protocols that stand in the
+ * rows.  `chunks` 0: as the algorithm cuts.  Errors: no messages known, too many. */
+gboolean         study_collective_tier (CollectiveTable *table, const Cluster *cluster, CollectiveTier tier, guint chunks, GError **error);
+const char      *study_collective_tier_reason (CollectiveTier tier);
+/* Each message of a table's only row, in the order in which they end; an error where
+ * they are far more than `most`. */
+gboolean         study_collective_steps (const CollectiveTable *table, const Cluster *cluster, guint chunks, guint most,
+                                         PlaySeen seen, gpointer user, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CollectiveTable, collective_table_free)

@@ -17,3 +17,19 @@ for op in all-reduce reduce-scatter all-gather broadcast; do
 done
 lockstep collective all-reduce --machine dgx-a100 --sizes 1MiB --format json |
   python3 -c 'import json, sys; r = json.load (sys.stdin); print (r["schema"], r["command"])'
+# The same by messages and by the recurrence; all-to-all (100 MB/8 to each of 7): 5 us + 3.5 ms
+for tier in flow message max-plus; do
+  lockstep collective all-reduce --machine generic-1gpu --nodes 64 --sizes 100MB --algorithm ring --tier $tier \
+    --set network.transport=plain --set 'network.latency=5 us' --set 'network.nic-bandwidth=25 GB/s' --format csv | cut -d, -f 3
+done
+lockstep collective all-to-all --machine generic-1gpu --nodes 8 --sizes 100MB --tier message --set network.transport=plain \
+  --set 'network.latency=5 us' --set 'network.nic-bandwidth=25 GB/s' --format csv | cut -d, -f 3
+try collective all-reduce --machine generic-1gpu --nodes 2 --sizes 6MB --algorithm ring --chunks 3 --steps \
+  --set network.transport=plain --set 'network.latency=5 us' --set 'network.nic-bandwidth=10 GB/s'
+try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --algorithm gloo --tier message
+try collective all-to-all --machine generic-1gpu --nodes 4 --sizes 1MB --tier max-plus
+try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --tier massage
+try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --chunks 2
+try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --tier message --chunks 0
+try collective all-reduce --machine generic-1gpu --nodes 4 --steps
+try collective all-reduce --machine generic-1gpu --nodes 100000 --sizes 1GB --algorithm tree --tier message
