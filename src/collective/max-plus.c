@@ -57,47 +57,66 @@ nothing_shared (const Fabric *fabric, const PlayJob *job)
   return TRUE;
 }
 
-/* One chunk: E'[i] = max (E[i - 1] + latency[i], E[i]) + ticks[i], in place from the
- * last rank down. */
-static Tick
-turn_ring (Tick *end, const Tick *latency, const Tick *ticks, uint32_t n, uint32_t steps)
+/* Whole numbers below 2^53 are exact in doubles, and two of them are one machine
+ * word: the sums are the same to the tick. */
+#define EXACT 0x1p53
+
+/* One chunk: E'[i] = max (E[i - 1] + latency[i], E[i]) + ticks[i]; E'[-1] stands
+ * before the first as the last rank's. */
+static void
+turn_once (const double *restrict before, double *restrict end, const double *restrict latency, const double *restrict ticks,
+           uint32_t n)
 {
-  Tick last = 0;
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const double came = before[i] + latency[i], own = before[i + 1];
+
+      end[i + 1] = (came > own ? came : own) + ticks[i];
+    }
+  end[0] = end[n];
+}
+
+/* `end`, `other`: n + 1.  The last end, or one past EXACT. */
+static double
+turn_ring (double *end, double *other, const double *latency, const double *ticks, uint32_t n, uint32_t steps)
+{
+  double last = 0;
 
   for (uint32_t step = 1; step < steps; step++)
     {
-      const Tick before_first = end[n - 1];
+      double *before = end;
 
-      for (uint32_t i = n - 1; i > 0; i--)
-        {
-          const Tick came = end[i - 1] + latency[i], own = end[i];
-
-          end[i] = (came > own ? came : own) + ticks[i];
-        }
-      end[0] = MAX (before_first + latency[0], end[0]) + ticks[0];
+      turn_once (before, other, latency, ticks, n);
+      end = other;
+      other = before;
     }
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 1; i <= n; i++)
     last = MAX (last, end[i]);
   return last;
 }
 
-static Tick
-ring (const Fabric *fabric, const PlayJob *job)
+/* FALSE: past what doubles hold, 2.5 hours. */
+static gboolean
+ring (const Fabric *fabric, const PlayJob *job, Tick *out)
 {
   const Schedule *s = job->schedule;
   const uint32_t n = s->ranks;
-  g_autofree Tick *end = g_new (Tick, n), *latency = g_new (Tick, n), *ticks = g_new (Tick, n);
+  g_autofree double *end = g_new (double, n + 1), *other = g_new (double, n + 1), *latency = g_new (double, n), *ticks = g_new (double, n);
+  double last;
 
   for (uint32_t i = 0; i < n; i++)
     {
       Route route;
 
       fabric_route (fabric, place_of (job, i), place_of (job, (i + 1) % n), &route);
-      latency[i] = latency_of (job, &route, i);
-      ticks[i] = bytes_ticks (fabric, &route, s->size / n / s->chunks);
-      end[i] = (job->start != NULL ? job->start[i] : 0) + latency[i] + ticks[i];
+      latency[i] = (double) latency_of (job, &route, i);
+      ticks[i] = (double) bytes_ticks (fabric, &route, s->size / n / s->chunks);
+      end[i + 1] = (double) (job->start != NULL ? job->start[i] : 0) + latency[i] + ticks[i];
     }
-  return turn_ring (end, latency, ticks, n, s->steps);
+  end[0] = end[n];
+  last = turn_ring (end, other, latency, ticks, n, s->steps);
+  *out = last < EXACT ? (Tick) last : 0;
+  return last < EXACT;
 }
 
 /* Any other: tracks in whatever order their messages become known, with the time of
@@ -228,10 +247,7 @@ max_plus_run (const Fabric *fabric, gboolean apart, const PlayJob *job, Tick *en
   g_return_val_if_fail (!fabric_folded (fabric), FALSE);
   if (!apart && !nothing_shared (fabric, job))
     return refuse (error, "is for rings and pipelines whose messages share no link; here some do");
-  if (s->steps_of == &ring_steps && s->op != OP_BROADCAST && s->chunks == 1)
-    {
-      *end = ring (fabric, job);
-      return TRUE;
-    }
+  if (s->steps_of == &ring_steps && s->op != OP_BROADCAST && s->chunks == 1 && ring (fabric, job, end))
+    return TRUE;
   return walk_all (fabric, job, end, error);
 }
