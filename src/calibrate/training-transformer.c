@@ -86,6 +86,8 @@ transformer_layout (Reading *r)
   if (pp > 1 && chunks > 1)
     reading_put_count (r, "strategy.virtual-stages", chunks);
   out->batch = micro > 0 ? micro : (guint64) reading_word_number (r, "batch", 1);
+  if (out->batch == 0)   /* all of a replica at once */
+    out->batch = MAX (global / MAX (replicas, 1), 1);
   if (out->layer)
     global = replicas * out->batch;
   if (replicas * tp * pp * cp != out->gpus || global == 0 || global % (replicas * out->batch) != 0)

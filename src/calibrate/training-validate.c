@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "compute/efficiency.h"
+#include "compute/llm.h"
 #include "run/interval.h"
 
 const char *const training_anchor_names[] = { "smallest", "full-node", "none", NULL };
@@ -67,7 +68,7 @@ may_anchor (const TrainingItem *a, const TrainingItem *b, TrainingAnchor anchor,
   if (anchor == ANCHOR_FULL_NODE)
     return from->nodes == 1 && to->nodes > 1 && from->per_node == full && g_str_equal (from->layout, to->layout);
   return (same_batch ? from->gpus <= to->gpus : from->gpus < to->gpus)
-         && (g_str_equal (from->layout, to->layout) || from->gpus == 1);
+         && (to->loose || g_str_equal (from->layout, to->layout) || from->gpus == 1);
 }
 
 /* Fewer GPUs first; then the same layout. */
@@ -193,6 +194,26 @@ catalogue_efficiency (Run *run, const TrainingItem *item, Efficiency *out, GErro
          && efficiency_find_without (key.family, key.tuning, key.precision, key.generation, item->read->label, out, error);
 }
 
+/* Transformers in stacks that shard or cut them: models/llm.csv has their
+ * constants by stack, the rows that set them are marked in the rules. */
+static gboolean
+has_own_constants (Run *run, const TrainingItem *item)
+{
+  static const char *const kinds[] = { "fsdp", "zero", "megatron", NULL };
+  g_auto (TrainingKey) key = { 0 };
+
+  return g_strv_contains (kinds, item->read->scenario->strategy.kind) && training_key (run->parts, item->read, &key, NULL)
+         && (g_str_equal (key.family, "transformer") || g_str_equal (key.family, "bert"));
+}
+
+static const char *
+software_of (Run *run, const TrainingItem *item)
+{
+  const StrategySpec *spec = &item->read->scenario->strategy;
+
+  return spec->stack > 0 && has_own_constants (run, item) ? llm_stacks[spec->stack] : spec->kind;
+}
+
 static void
 add_prediction (Run *run, const TrainingItem *item, const TrainingStep *step, const TrainingStep *anchor, const char *known,
                 double ideal, const char *from)
@@ -201,7 +222,7 @@ add_prediction (Run *run, const TrainingItem *item, const TrainingStep *step, co
   const char *tuning = row->scenario->compute.tuning;
   const int precision = row->scenario->workload.precision;
   IntervalSituation situation = {
-    .anchor = known, .software = g_strcmp0 (tuning, "mlperf") == 0 ? tuning : row->scenario->strategy.kind,
+    .anchor = known, .software = g_strcmp0 (tuning, "mlperf") == 0 ? tuning : software_of (run, item),
     .nodes = row->nodes, .gpus = row->gpus, .tensor = precision != PRECISION_FP32,
     .link_assumed = row->link_assumed, .input_unknown = row->input_unknown,
   };
@@ -214,18 +235,6 @@ add_prediction (Run *run, const TrainingItem *item, const TrainingStep *step, co
   validation_add (run->validation, item->table, item->row, row->measured, step->seconds, step->seconds * interval.lo,
                   step->seconds * interval.hi, parts);
   validation_beside (run->validation, ideal);
-}
-
-/* Transformers in stacks that shard or cut them: models/llm.csv has their
- * constants by stack, the rows that set them are marked in the rules. */
-static gboolean
-has_own_constants (Run *run, const TrainingItem *item)
-{
-  static const char *const kinds[] = { "fsdp", "zero", "megatron", NULL };
-  g_auto (TrainingKey) key = { 0 };
-
-  return g_strv_contains (kinds, item->read->scenario->strategy.kind) && training_key (run->parts, item->read, &key, NULL)
-         && (g_str_equal (key.family, "transformer") || g_str_equal (key.family, "bert"));
 }
 
 static void

@@ -7,13 +7,13 @@
 
 const char *const llm_constant_names[] = {
   "efficiency", "flash-efficiency", "flash-attention", "flash-backward", "dropout", "async-backward", "tp-overlap",
-  "slices", "accumulate-bytes", "add-share", "norm-share", "activation-share", "kernel-floor", "fp8-share", "loss-bytes",
+  "slices", "accumulate-bytes", "add-share", "norm-share", "activation-share", "kernel-floor", "fp8-share", "fp8-cast-bytes", "fp8-head", "loss-bytes",
   "optimizer-extra", "host-forward", "host-backward", "host-recompute", "host-checkpoint", "host-collective",
   "host-micro-batch", "overlap-slowdown", "rank-noise",
   "fixed", "reserve", NULL
 };
 const char *const llm_stacks[] = { "auto", "megatron-2021", "megatron-2022", "megatron-core-2023", "megatron-core-2025",
-                                   "llm-foundry-2023", "torchtitan-2024", NULL };
+                                   "llm-foundry-2023", "torchtitan-2024", "nanotron-2024", NULL };
 
 #define ANY "any"
 enum { NAME, STACK, GENERATION, VALUE, LOW, HIGH, KIND, ORIGIN, N_COLUMNS };
@@ -105,7 +105,7 @@ llm_init (LlmModel *model, const ComputeModel *compute, int stack, GError **erro
   const char *dtype = half ? "bf16" : compute->precision == PRECISION_TF32 ? "tf32" : "fp32";
   const GPtrArray *parts = detailed_parts (error);
 
-  *model = (LlmModel) { .ideal = compute->ideal, .element = precision_activation_bytes (compute->precision) };
+  *model = (LlmModel) { .ideal = compute->ideal, .fp8 = fp8, .element = precision_activation_bytes (compute->precision) };
   if (parts == NULL || !read_constants (model, stack == 0 ? ANY : llm_stacks[stack], gpu->generation, error))
     return FALSE;
   if (compute->efficiency_origin.kind == ORIGIN_USER)
@@ -124,8 +124,8 @@ llm_init (LlmModel *model, const ComputeModel *compute, int stack, GError **erro
   return TRUE;
 }
 
-double
-llm_gemm (const LlmModel *model, double m, double n, double k, double batch)
+static double
+gemm_on (const LlmModel *model, const KernelDevice *device, double m, double n, double k, double batch)
 {
   KernelShape shape;
 
@@ -133,7 +133,25 @@ llm_gemm (const LlmModel *model, double m, double n, double k, double batch)
     return 0;
   kernel_shape_gemm (&shape, m, n, k, batch, model->element, model->element);
   shape.working_set = INFINITY;
-  return kernel_predict (&model->matrix, &model->device, &shape, NULL) / model->value[LLM_EFFICIENCY];
+  return kernel_predict (&model->matrix, device, &shape, NULL) / model->value[LLM_EFFICIENCY];
+}
+
+double
+llm_gemm (const LlmModel *model, double m, double n, double k, double batch)
+{
+  return gemm_on (model, &model->device, m, n, k, batch);
+}
+
+double
+llm_head (const LlmModel *model, double m, double n, double k)
+{
+  return gemm_on (model, model->value[LLM_FP8_HEAD] > 0 ? &model->device : &model->half, m, n, k, 1);
+}
+
+double
+llm_cast (const LlmModel *model, double elements)
+{
+  return model->fp8 && model->value[LLM_CAST_BYTES] > 0 ? llm_stream (model, LLM_ADD, model->value[LLM_CAST_BYTES] * elements) : 0;
 }
 
 double

@@ -7,7 +7,7 @@
 typedef enum
 {
   LLM_EFFICIENCY, LLM_FLASH_EFFICIENCY, LLM_FLASH, LLM_FLASH_BACKWARD, LLM_DROPOUT, LLM_ASYNC_BACKWARD, LLM_TP_OVERLAP,
-  LLM_SLICES, LLM_ACCUMULATE_BYTES, LLM_ADD, LLM_NORM, LLM_ACTIVATION, LLM_FLOOR, LLM_FP8, LLM_LOSS_BYTES, LLM_OPTIMIZER_EXTRA,
+  LLM_SLICES, LLM_ACCUMULATE_BYTES, LLM_ADD, LLM_NORM, LLM_ACTIVATION, LLM_FLOOR, LLM_FP8, LLM_CAST_BYTES, LLM_FP8_HEAD, LLM_LOSS_BYTES, LLM_OPTIMIZER_EXTRA,
   LLM_HOST_FORWARD, LLM_HOST_BACKWARD, LLM_HOST_RECOMPUTE, LLM_HOST_CHECKPOINT, LLM_HOST_COLLECTIVE,
   LLM_HOST_MICRO_BATCH, LLM_SLOWDOWN, LLM_RANK_NOISE, LLM_FIXED,
   LLM_RESERVE, N_LLM
@@ -19,7 +19,7 @@ typedef struct
 {
   double       value[N_LLM], low[N_LLM], high[N_LLM];   /* NAN: not known */
   Origin       origin[N_LLM];        /* text interned */
-  gboolean     ideal;
+  gboolean     ideal, fp8;
   double       element;              /* bytes of an activation */
   KernelDevice device;               /* of matrix products */
   KernelDevice half;                 /* of attention: FP8 does not reach it */
@@ -30,6 +30,10 @@ typedef struct
 gboolean llm_init      (LlmModel *model, const ComputeModel *compute, int stack, GError **error);
 /* Seconds of `batch` products m x k by k x n. */
 double   llm_gemm      (const LlmModel *model, double m, double n, double k, double batch);
+/* The same of the output layer, which may stay in two bytes under FP8. */
+double   llm_head      (const LlmModel *model, double m, double n, double k);
+/* Of what turns `elements` of two bytes into FP8; 0 in other precisions. */
+double   llm_cast      (const LlmModel *model, double elements);
 /* Of a kernel that moves bytes; `share`: LLM_ADD, LLM_NORM or LLM_ACTIVATION. */
 double   llm_stream    (const LlmModel *model, LlmConstant share, double bytes);
 /* Forward, fused: `batch` sequences; `part` of the work (context parallelism). */

@@ -38,10 +38,10 @@ product (const OneLayer *l, double m, double n, double k, double batch, double *
 {
   const double input = llm_gemm (l->llm, m, k, n, batch), grad = llm_gemm (l->llm, n, k, m, batch);
 
-  *back += input + grad;
+  *back += input + grad + llm_cast (l->llm, batch * m * n);
   if (weight != NULL)
     *weight = grad;
-  return llm_gemm (l->llm, m, n, k, batch);
+  return llm_gemm (l->llm, m, n, k, batch) + llm_cast (l->llm, batch * m * k);
 }
 
 /* Scores, softmax, dropout, context: through memory, or fused. */
@@ -290,7 +290,9 @@ edges (const OneLayer *l, guint at, PipelineWork *forward, PipelineWork *backwar
   if (at + 1 < megatron_virtual_stages (m))
     return TRUE;
   forward->seconds += llm_stream (l->llm, LLM_NORM, 2 * l->split) + add (l, l->llm->value[LLM_LOSS_BYTES] / 2 * l->tokens * columns)
-                      + product (l, l->tokens, columns, l->h, 1, &backward->seconds, &weight);
+                      + llm_head (l->llm, l->tokens, columns, l->h);
+  weight = llm_head (l->llm, columns, l->h, l->tokens);
+  backward->seconds += llm_head (l->llm, l->tokens, l->h, columns) + weight;
   backward->seconds += llm_stream (l->llm, LLM_NORM, 5 * l->split) + add (l, l->llm->value[LLM_LOSS_BYTES] / 2 * l->tokens * columns);
   if (l->llm->value[LLM_ASYNC_BACKWARD] <= 0)
     weight = 0;

@@ -172,10 +172,36 @@ check_shape (const Megatron *m, GError **error)
   return !m->sp || must_divide (shape->sequence / m->cp, m->tp, "[strategy] tensor-parallel", "tokens of a GPU (sequence-parallel)", error);
 }
 
+/* A last stage of its own size (decoder-last-pipeline-num-layers); the others get
+ * equal shares. */
+static gboolean
+deal_last (Megatron *m, GError **error)
+{
+  const guint64 last = m->in->spec->last_stage_layers, others = m->pp - 1, all = m->shape->layers;
+  const char *where = "[strategy] last-stage-layers";
+
+  if (m->pp < 2 || m->v > 1 || m->in->spec->account_embedding || m->in->spec->account_loss)
+    return refuse (error, where, "needs pipeline-parallel of at least 2, 1 virtual stage and no account-for-embedding or -loss");
+  if (last >= all || (all - last) % others != 0)
+    {
+      const guint64 nearest = last >= all ? all - others : all - (all - last + others / 2) / others * others;
+
+      return refuse (error, where, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " layers leave no equal shares for the other %" G_GUINT64_FORMAT
+                     " stages; %" G_GUINT64_FORMAT " would", last, all, others, nearest);
+    }
+  m->layers = g_new (guint64, m->pp);
+  for (guint64 i = 0; i < m->pp; i++)
+    m->layers[i] = i == others ? last : (all - last) / others;
+  return TRUE;
+}
+
 static gboolean
 deal_layers (Megatron *m, GError **error)
 {
   const StrategySpec *spec = m->in->spec;
+
+  if (spec->last_stage_layers > 0)
+    return deal_last (m, error);
   const guint64 stages = m->pp * m->v, extra = (spec->account_embedding ? 1 : 0) + (spec->account_loss ? 1 : 0);
   const guint64 all = m->shape->layers + extra;
 

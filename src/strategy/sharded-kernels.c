@@ -32,8 +32,15 @@ gemm_row (const Kernels *k, const Layer *layer, double *forward, double *backwar
 {
   const double m = layer->m * k->batch;
 
-  *forward = llm_gemm (&k->model, m, layer->n, layer->k, 1);
-  *backward = llm_gemm (&k->model, m, layer->k, layer->n, 1) + llm_gemm (&k->model, layer->n, layer->k, m, 1);
+  if ((guint64) layer->n == k->in->workload->dims.vocabulary)
+    {
+      *forward = llm_head (&k->model, m, layer->n, layer->k);
+      *backward = llm_head (&k->model, m, layer->k, layer->n) + llm_head (&k->model, layer->n, layer->k, m);
+      return;
+    }
+  *forward = llm_gemm (&k->model, m, layer->n, layer->k, 1) + llm_cast (&k->model, m * layer->k);
+  *backward = llm_gemm (&k->model, m, layer->k, layer->n, 1) + llm_gemm (&k->model, layer->n, layer->k, m, 1)
+              + llm_cast (&k->model, m * layer->n);
 }
 
 /* Experts: each takes its share of the tokens' products. */

@@ -192,6 +192,8 @@ const Key strategy_keys[] = {
     "Megatron: the first stage has a layer less, for the embedding." },
   { "account-for-loss", KEY_BOOLEAN, UNIT_NONE, AT (account_loss), "false",
     "Megatron: the last stage has a layer less, for the output layer and the loss." },
+  { "last-stage-layers", KEY_COUNT, UNIT_NONE, AT (last_stage_layers), NULL,
+    "Megatron: layers of the last stage, beside the output layer; without it as many as the others.", 1, 1e5 },
   { "dropout", KEY_CHOICE, UNIT_NONE, AT (dropout), "auto",
     "Megatron: dropout kernels run; auto: with GPT in stacks of 2021 and 2022.", .choices = switch_names },
   { "stack", KEY_CHOICE, UNIT_NONE, AT (stack), "auto",

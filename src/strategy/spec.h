@@ -84,6 +84,7 @@ typedef struct
   int      schedule, cp_comm, stack;            /* stack: an index of llm_stacks */
   int      sequence_parallel, distributed_optimizer, overlap_grad_reduce, overlap_param_gather, tp_comm_overlap;
   int      grad_fp32, overlap_p2p, dropout;     /* AUTO_* */
+  guint64  last_stage_layers;                   /* 0: as the others */
   gboolean account_embedding, account_loss;     /* each takes a layer's place when layers are dealt out */
   double   imbalance;                           /* busiest expert over the mean */
 } StrategySpec;

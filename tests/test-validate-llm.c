@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/training-validate.h"
+
+/* Published steps of GPT and Llama under Megatron and its kin, predicted.
+ * none: constants of models/llm.csv, of which the only row of these tables is
+ * marked in calibration/software.csv; smallest: one efficiency a group of rows.
+ * Thresholds: as reached, with room for a percent or two.  The two large tables
+ * stay outside the tree. */
+typedef struct { const char *name, *folder, *table, *where; TrainingAnchor anchor; guint rows; double mean, p90, coverage; } Whole;
+static const Whole wholes[] = {
+  { "sequence-parallel-steps", NULL, "megatron_sp_2022", "model!=*one transformer layer", ANCHOR_NONE, 4, 0.03, 0.07, 0.9 },
+  { "sequence-parallel-blocks", NULL, "megatron_sp_2022", "model=*one transformer layer", ANCHOR_NONE, 5, 0.03, 0.05, 0.9 },
+  { "sc21-none", NULL, "megatron_sc21", "nodes>0", ANCHOR_NONE, 5, 0.035, 0.05, 0.9 },
+  { "sc21-smallest", NULL, "megatron_sc21", "nodes>0", ANCHOR_SMALLEST, 4, 0.03, 0.05, 0.9 },
+  { "megascale-none", NULL, "megascale", "nodes>0", ANCHOR_NONE, 6, 0.055, 0.1, 0.9 },
+  { "megascale-smallest", NULL, "megascale", "nodes>0", ANCHOR_SMALLEST, 4, 0.07, 0.115, 0.9 },
+  { "megatron-h100-none", NULL, "megatron_h100", "nodes>0", ANCHOR_NONE, 7, 0.09, 0.15, 0.8 },
+  { "nanotron-none", NULL, "nanotron", "nodes>0", ANCHOR_NONE, 14, 0.155, 0.22, 0.6 },
+  { "megatron-bridge-none", NULL, "megatron_bridge", "nodes>0", ANCHOR_NONE, 36, 0.08, 0.15, 0.85 },
+  { "megatron-bridge-smallest", NULL, "megatron_bridge", "nodes>0", ANCHOR_SMALLEST, 32, 0.05, 0.1, 0.85 },
+  { "llama3-405b-none", NULL, "llama3_405b", "nodes>0", ANCHOR_NONE, 2, 0.07, 0.09, 0.9 },
+  { "dlperf-none", NULL, "dlperf_gpt", "nodes>0", ANCHOR_NONE, 21, 0.155, 0.31, 0.75 },
+  { "vtrain-nodes-none", "training", "vtrain_a100", "nodes>1", ANCHOR_NONE, 48, 0.1, 0.165, 0.85 },
+  { "vtrain-node-none", "training", "vtrain_a100", "nodes=1", ANCHOR_NONE, 700, 0.13, 0.23, 0.85 },
+  { "vtrain-nodes-smallest", "training", "vtrain_a100", "nodes>1", ANCHOR_SMALLEST, 35, 0.09, 0.14, 0.85 },
+  { "vtrain-node-smallest", "training", "vtrain_a100", "nodes=1", ANCHOR_SMALLEST, 450, 0.04, 0.08, 0.85 },
+  { "mlperf-gpt3-none", "training", "mlperf_training", "model=gpt3*", ANCHOR_NONE, 5, 0.05, 0.085, 0.85 },
+};
+
+static char *
+table_path (const Whole *whole)
+{
+  g_autofree char *file = g_strconcat (whole->table, ".csv", NULL);
+  const char *data = g_getenv ("LOCKSTEP_MEASURED");
+
+  if (whole->folder == NULL)
+    return g_build_filename (g_getenv ("LOCKSTEP_SOURCE"), "calibration", "training-llm", file, NULL);
+  return data != NULL && *data != '\0' ? g_build_filename (data, whole->folder, file, NULL) : NULL;
+}
+
+static void
+test_whole (gconstpointer data)
+{
+  const Whole *whole = data;
+  g_autofree char *path = table_path (whole);
+  const char *const paths[] = { path, NULL }, *const where[] = { whole->where, NULL };
+  const TrainingValidation how = { whole->anchor, where };
+  g_autoptr (GPtrArray) keep = g_ptr_array_new_with_free_func ((GDestroyNotify) csv_free);
+  g_autoptr (Validation) validation = validation_new ();
+  g_autoptr (GError) error = NULL;
+  ValidationSummary s;
+
+  if (path == NULL || !g_file_test (path, G_FILE_TEST_EXISTS))
+    {
+      g_test_skip ("the published measurements are not here (LOCKSTEP_MEASURED)");
+      return;
+    }
+  g_assert_true (training_validate (paths, &how, validation, keep, NULL, &error));
+  g_assert_no_error (error);
+  validation_summary (validation, G_MAXUINT, FALSE, &s);
+  g_assert_cmpuint (s.used, >=, whole->rows);
+  g_assert_cmpfloat (s.mean, <=, whole->mean);
+  g_assert_cmpfloat (s.p90, <=, whole->p90);
+  g_assert_cmpfloat (s.coverage, >=, whole->coverage);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (wholes); i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/validate-llm/%s", wholes[i].name);
+
+      g_test_add_data_func (path, &wholes[i], test_whole);
+    }
+  return g_test_run ();
+}
