@@ -5,6 +5,7 @@ static const Option options[] = {
   { "timeline", 0, OPTION_FLAG, offsetof (Options, timeline), NULL, "Draws the lanes of one step in text." },
   { "require-fit", 0, OPTION_FLAG, offsetof (Options, require_fit), NULL, "Exit 1 where the memory of a GPU is too small." },
   { "verbose", 0, OPTION_FLAG, offsetof (Options, verbose), NULL, "Adds events, tasks, meetings, solves, checks." },
+  { "seed", 0, OPTION_TEXT, offsetof (Options, seed), "N", "Another sample behind the interval; without it 0." },
   { "unfold", 0, OPTION_FLAG, offsetof (Options, unfold), NULL, "Simulates every rank by itself." },
   { NULL, 0, 0, 0, NULL, NULL }
 };
@@ -24,9 +25,19 @@ check_fit (Call *call, const char *path, const Result *result)
 }
 
 static gboolean
+read_seed (const char *text, guint64 *seed, GError **error)
+{
+  *seed = 0;
+  if (text == NULL || g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT64, seed, NULL))
+    return TRUE;
+  usage_error (error, "--seed: '%s' is not a whole number of 0 or more", text);
+  return FALSE;
+}
+
+static gboolean
 run_run (Call *call, GError **error)
 {
-  const RunOptions run_options = {
+  RunOptions run_options = {
     .what_if = TRUE, .one_gpu = TRUE, .interval = TRUE, .monte_carlo = TRUE, .validated = TRUE, .effects = TRUE,
     .sensitivities = call->options.verbose ? SENSITIVITIES_ALWAYS : SENSITIVITIES_WHERE_CHEAP,
     .lanes = call->options.timeline, .unfold = call->options.unfold,
@@ -34,6 +45,8 @@ run_run (Call *call, GError **error)
   g_autoptr (GPtrArray) scenarios = g_ptr_array_new_with_free_func ((GDestroyNotify) scenario_free);
   g_autoptr (GPtrArray) results = g_ptr_array_new_with_free_func ((GDestroyNotify) result_free);
 
+  if (!read_seed (call->options.seed, &run_options.seed, error))
+    return FALSE;
   for (guint i = 0; i < call->n_args; i++)
     {
       Scenario *scenario = call_scenario (call, call->args[i], error);

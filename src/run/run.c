@@ -235,7 +235,7 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
     return NULL;
   r = g_new0 (Result, 1);
   describe_point (r, point);
-  if (!fill_result (r, point, options, error) || (options->interval && !uncertainty_fill (r, point, parts, options->monte_carlo, error))
+  if (!fill_result (r, point, options, error) || (options->interval && !uncertainty_fill (r, point, parts, options->monte_carlo, options->seed, error))
       || (options->one_gpu && !point->strategy->layout && !add_one_gpu (r, scenario, parts, error)))
     return NULL;
   if (options->effects && r->tasks <= cheap_tasks * r->steps && !effect_remarks (r, scenario, parts, error))

@@ -12,7 +12,8 @@ typedef struct
   gboolean lanes;        /* keep the spans */
   gboolean unfold;       /* a class for every rank */
   gboolean interval;     /* step_lo and step_hi, to first order */
-  gboolean monte_carlo;  /* these from draws instead */
+  gboolean monte_carlo;  /* these from draws instead, of this seed */
+  guint64  seed;
   int      sensitivities; /* SENSITIVITIES_* */
   gboolean effects;      /* say which keys change nothing, where that is cheap to find out */
   gboolean validated;    /* name the validated table nearest to the hardware */

@@ -114,9 +114,10 @@ by_key (gconstpointer a, gconstpointer b)
 
 /* n normal numbers, one from each of n equally likely strata, in random order. */
 static void
-draw_normals (guint purpose, guint n, double *out)
+draw_normals (guint64 seed, guint purpose, guint n, double *out)
 {
-  const RandomKey order = { .entity = 1, .purpose = purpose }, within = { .entity = 2, .purpose = purpose };
+  const RandomKey order = { .seed = seed, .entity = 1, .purpose = purpose };
+  const RandomKey within = { .seed = seed, .entity = 2, .purpose = purpose };
   g_autofree Place *places = g_new (Place, n);
 
   for (guint i = 0; i < n; i++)
@@ -163,7 +164,7 @@ quantile (const double *sorted, guint n, double share)
 }
 
 static gboolean
-draw_steps (Result *r, const Point *point, Interval *interval, GError **error)
+draw_steps (Result *r, const Point *point, Interval *interval, guint64 seed, GError **error)
 {
   double normals[N_DRAWS][64], steps[64];
   g_auto (Replay) replay = { 0 };
@@ -175,7 +176,7 @@ draw_steps (Result *r, const Point *point, Interval *interval, GError **error)
   if (n < least_draws)
     return first_order (r, point, interval, error);
   for (guint purpose = 0; purpose < N_DRAWS; purpose++)
-    draw_normals (purpose, n, normals[purpose]);
+    draw_normals (seed, purpose, n, normals[purpose]);
   for (guint i = 0; i < n; i++)
     {
       const DurationScale scale = draw_scale (interval, normals[DRAW_WAIT][i], normals[DRAW_OTHER][i], normals[DRAW_LINK][i]);
@@ -192,7 +193,7 @@ draw_steps (Result *r, const Point *point, Interval *interval, GError **error)
 
 /* Nothing is said of a step without kernels, or over wires of the textbook. */
 gboolean
-uncertainty_fill (Result *r, const Point *point, Shelf *parts, gboolean monte_carlo, GError **error)
+uncertainty_fill (Result *r, const Point *point, Shelf *parts, gboolean monte_carlo, guint64 seed, GError **error)
 {
   static const ShelfKind kind = { "intervals", load_intervals, free_intervals };
   const IntervalTable *table = shelf_get (parts, &kind, "", NULL, error);
@@ -209,5 +210,5 @@ uncertainty_fill (Result *r, const Point *point, Shelf *parts, gboolean monte_ca
   if (situation.anchor == NULL || point->compute.ideal || g_strcmp0 (point->scenario->network.transport, "plain") == 0
       || !interval_find (table, &situation, &interval))
     return TRUE;
-  return monte_carlo ? draw_steps (r, point, &interval, error) : first_order (r, point, &interval, error);
+  return monte_carlo ? draw_steps (r, point, &interval, seed, error) : first_order (r, point, &interval, error);
 }

@@ -10,4 +10,4 @@
  * or (`monte_carlo`) by playing the step with durations drawn from the spreads:
  * a Latin hypercube of common random numbers, so that two scenarios share them.
  * Left at NAN where nothing is known. */
-gboolean uncertainty_fill (Result *r, const Point *point, Shelf *parts, gboolean monte_carlo, GError **error);
+gboolean uncertainty_fill (Result *r, const Point *point, Shelf *parts, gboolean monte_carlo, guint64 seed, GError **error);
