@@ -2,8 +2,9 @@
 #include "calibrate/training-validate.h"
 
 /* Published steps of GPT and Llama under Megatron and its kin, predicted.
- * none: constants of models/llm.csv, of which the only row of these tables is
- * marked in calibration/software.csv; smallest: one efficiency a group of rows.
+ * none: constants of models/llm.csv.  Rows that set an efficiency are marked in
+ * calibration/software.csv; host times come from vTrain's one-node rows and what
+ * tables do not print was assumed with them in sight; smallest: one efficiency a group of rows.
  * Thresholds: as reached, with room for a percent or two.  The two large tables
  * stay outside the tree. */
 typedef struct { const char *name, *folder, *table, *where; TrainingAnchor anchor; guint rows; double mean, p90, coverage; } Whole;
