@@ -180,7 +180,7 @@ load_tables (const char *const *paths, GPtrArray *tables, GError **error)
 {
   for (gsize i = 0; paths[i] != NULL; i++)
     {
-      CsvTable *table = csv_load (paths[i], error);
+      CsvTable *table = training_table (paths[i], error);
 
       if (table == NULL)
         return FALSE;
@@ -209,6 +209,11 @@ step_calibrate (const char *const *paths, GString *part, GString *report, GStrin
 
       if (item->read->skip == NULL && (item->serves || item->anchor == G_MAXUINT) && item->read->nodes == 1)
         add_value (lines, parts, item, tables->pdata[item->table], points, remarks);
+    }
+  if (lines->len == 0)
+    {
+      g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s: no row of one node that gives an efficiency; see `lockstep validate training` for why rows are skipped", paths[0]);
+      return FALSE;
     }
   if (!keep_table (lines, part, others, error))
     return FALSE;

@@ -324,26 +324,33 @@ predict_all (Run *run)
     }
 }
 
+CsvTable *
+training_table (const char *path, GError **error)
+{
+  static const char *const needed[] = { "source", "model", "framework", "gpu", "total_gpus" };
+  g_autoptr (CsvTable) table = csv_load (path, error);
+  guint column;
+
+  for (gsize k = 0; table != NULL && k < G_N_ELEMENTS (needed); k++)
+    {
+      if (!csv_require (table, needed[k], &column, error))
+        return NULL;
+    }
+  return g_steal_pointer (&table);
+}
+
 static gboolean
 load_tables (const char *const *paths, GPtrArray *keep, GPtrArray *tables, Validation *validation, GError **error)
 {
-  static const char *const needed[] = { "source", "model", "framework", "gpu", "total_gpus" };
-
   for (gsize i = 0; paths[i] != NULL; i++)
     {
-      CsvTable *table = csv_load (paths[i], error);
+      CsvTable *table = training_table (paths[i], error);
       g_autofree char *name = g_path_get_basename (paths[i]);
-      guint column;
 
       if (table == NULL)
         return FALSE;
       g_ptr_array_add (keep, table);
       g_ptr_array_add (tables, table);
-      for (gsize k = 0; k < G_N_ELEMENTS (needed); k++)
-        {
-          if (!csv_require (table, needed[k], &column, error))
-            return FALSE;
-        }
       validation_source (validation, name, table);
     }
   return TRUE;

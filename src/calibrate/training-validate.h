@@ -34,5 +34,8 @@ typedef struct
   TrainingStep step;          /* of an anchor, at that efficiency */
 } TrainingItem;
 /* Rows of all tables that meet the conditions.  Array of TrainingItem. */
+/* A table of measured steps: refused where the columns that say what a row is are
+ * missing.  Caller frees. */
+CsvTable *training_table  (const char *path, GError **error);
 GArray  *training_items   (const TrainingReader *reader, GPtrArray *tables, const char *const *where, GError **error);
 void     training_anchors (GArray *items, TrainingAnchor anchor);

@@ -161,23 +161,22 @@ find_reshard (Fsdp *f, const StepInput *in, GError **error)
 {
   const char *text = in->spec->reshard != NULL ? in->spec->reshard : "true";
   const gboolean grad_op = in->spec->sharding == SHARDING_GRAD_OP || in->spec->sharding == SHARDING_HYBRID_GRAD_OP;
+  const gboolean word = g_str_equal (text, "true") || g_str_equal (text, "false");
   RankGroup others;
   guint64 size;
 
-  f->between = f->s.shard;
-  f->again = !grad_op;
-  if (in->spec->version != 2 || grad_op || g_str_equal (text, "true"))
-    return TRUE;
-  f->again = !g_str_equal (text, "false");
-  if (!f->again)
-    return TRUE;
-  if (!g_ascii_string_to_unsigned (text, 10, 2, G_MAXUINT32, &size, NULL))
+  if (!word && !g_ascii_string_to_unsigned (text, 10, 2, G_MAXUINT32, &size, NULL))
     {
       g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE,
                    "[strategy] reshard-after-forward: '%s' is none of true, false and a number of GPUs from 2 on", text);
       return FALSE;
     }
-  if (size >= f->s.shard.n_ranks)
+  f->between = f->s.shard;
+  f->again = !grad_op;
+  if (in->spec->version != 2 || grad_op || g_str_equal (text, "true"))
+    return TRUE;
+  f->again = !g_str_equal (text, "false");
+  if (word || size >= f->s.shard.n_ranks)
     return TRUE;
   return sharded_groups (in, size, "reshard-after-forward", &f->between, &others, error);
 }

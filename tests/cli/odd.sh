@@ -31,3 +31,8 @@ tail -1 scale.csv
 # Servers that nothing uses: a warning, and not that they are too few.
 try run good.ini --format csv --set reduction-server.count=1 --set parameter-server.count=1 > run.csv
 tail -1 run.csv
+# A word of FSDP 2 is checked under FSDP 1 too; a table that is none leaves no part.
+try run good.ini --set strategy.kind=fsdp --set strategy.reshard-after-forward=maybe
+printf 'a,b\n1,2\n' > none.csv
+try calibrate step none.csv -o none.ini
+[ ! -e none.ini ] || echo 'none.ini was written'
