@@ -1,32 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "run/execute.h"
+#include "run/execute-private.h"
 #include <math.h>
 #include <string.h>
-
-/* A class whose kernels something may slow. */
-typedef struct
-{
-  Id     kernel;            /* running activity, 0: none */
-  guint  flying, spinning;  /* its collectives that move bytes, or wait for others */
-  double slowdown;          /* of those */
-  gboolean changed;
-} ClassState;
-
-struct Execution
-{
-  const StepGraph *graph;
-  const Network   *links;
-  gboolean    ideal_network;
-  guint       steps;
-  Engine     *engine;
-  NetworkRun *network;
-  Id          launched;     /* handlers: a meeting's launch, and its latency, are over */
-  Id          bytes_flow;
-  ClassState *classes;
-  GArray     *changed;      /* of guint */
-  guint      *last_compute; /* graph task that ends a class's step */
-  DurationScale scale;
-};
 
 const DurationScale duration_as_is = { 1, 1, 1, 1, 1, 1, { 0, 0 }, 1, 1 };
 
@@ -118,170 +93,46 @@ execution_end (const Execution *x, guint step)
   return end;
 }
 
-static guint
-class_of (const Execution *x, Id task)
+guint
+execute_class (const Execution *x, Id task)
 {
   const GraphTask *what = execution_task (x, task, NULL);
 
   return g_array_index (x->graph->queues, GraphQueue, what->queue).rank_class;
 }
 
-/* While a collective only waits for others its kernel spins on part of the
- * multiprocessors: half the effect. */
-static double
-kernel_rate (const ClassState *state)
-{
-  if (state->flying > 0)
-    return 1 / state->slowdown;
-  if (state->spinning > 0)
-    return 1 / (1 + (state->slowdown - 1) / 2);
-  return 1;
-}
-
-static void
-class_changed (Execution *x, guint index)
-{
-  if (x->classes[index].changed)
-    return;
-  x->classes[index].changed = TRUE;
-  g_array_append_val (x->changed, index);
-  engine_touch (x->engine);
-}
-
-static const GraphCall *
-call_of (const Execution *x, Id meeting)
+const GraphCall *
+execute_call (const Execution *x, Id meeting)
 {
   return graph_get_call (x->graph, execution_call (x, meeting, NULL));
-}
-
-/* A call that slows nothing is of no matter to kernels: receives of a pipeline wait
- * all the time. */
-static gboolean
-slows (const Execution *x, const GraphCall *call)
-{
-  return !x->ideal_network && call->slowdown > 1;
 }
 
 static void
 on_wait (gpointer user, Engine *e, Id task)
 {
-  Execution *x = user;
-  const guint index = class_of (x, task);
-  ClassState *state = &x->classes[index];
-  const GraphCall *call = call_of (x, engine_get_task (e, task)->what);
-  const double slowdown = call->slowdown;
-
-  if (!slows (x, call))
-    return;
-  state->slowdown = state->flying + state->spinning > 0 ? MAX (state->slowdown, slowdown) : slowdown;
-  state->spinning++;
-  class_changed (x, index);
-}
-
-Id
-execution_call_link (const GraphCall *call, const Network *network)
-{
-  return call->flow.n_loads > 0 ? network_slowest (network, call->flow.load, call->flow.n_loads) : call->link;
-}
-
-static double
-link_scale (const Execution *x, Id link)
-{
-  const gboolean all = x->scale.links[0] == 0;
-
-  return all || link == x->scale.links[0] || link == x->scale.links[1] ? x->scale.link : 1;
-}
-
-static void
-start_bytes (gpointer user, Engine *e, uint32_t meeting)
-{
-  Execution *x = user;
-  const GraphCall *call = call_of (x, meeting);
-  const CollectiveFlow *flow = &call->flow;
-
-  if (call->call.size > 0 && (flow->n_loads > 0 || isfinite (flow->cap)))
-    network_start (x->network, meeting, call->call.size, flow->cap / link_scale (x, execution_call_link (call, x->links)), 1,
-                   flow->load, flow->n_loads);
-  else
-    engine_end_meeting (e, meeting);
-}
-
-static Tick
-latency_ticks (const Execution *x, double seconds)
-{
-  return ticks_from_seconds (seconds * x->scale.latency);
-}
-
-/* Only now a kernel of the collective runs beside others.  In ticks, launch and
- * latency are what they are together. */
-static void
-start_kernels (gpointer user, Engine *e, uint32_t meeting)
-{
-  Execution *x = user;
-  const GraphCall *call = call_of (x, meeting);
-  const Tick latency = latency_ticks (x, call->launch + call->flow.latency) - latency_ticks (x, call->launch);
-
-  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0 && slows (x, call); task = engine_next_member (e, task))
-    {
-      const guint index = class_of (x, task);
-
-      x->classes[index].flying++;
-      class_changed (x, index);
-    }
-  if (latency > 0)
-    engine_at (e, engine_now (e) + latency, x->bytes_flow, meeting);
-  else
-    start_bytes (x, e, meeting);
+  (void) e;
+  transfer_arrived (user, task);
 }
 
 static void
 on_meet (gpointer user, Engine *e, Id meeting)
 {
-  Execution *x = user;
-  const Tick launch = latency_ticks (x, call_of (x, meeting)->launch);
-
-  if (x->ideal_network)
-    {
-      engine_end_meeting (e, meeting);
-      return;
-    }
-  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0 && slows (x, call_of (x, meeting));
-       task = engine_next_member (e, task))
-    {
-      const guint index = class_of (x, task);
-
-      x->classes[index].spinning--;
-      class_changed (x, index);
-    }
-  if (launch > 0)
-    engine_at (e, engine_now (e) + launch, x->launched, meeting);
-  else
-    start_kernels (x, e, meeting);
+  (void) e;
+  transfer_met (user, meeting);
 }
 
 static void
 on_meeting_end (gpointer user, Engine *e, Id meeting)
 {
-  Execution *x = user;
-
-  for (Id task = engine_get_meeting (e, meeting)->first_member; task != 0 && slows (x, call_of (x, meeting));
-       task = engine_next_member (e, task))
-    {
-      const guint index = class_of (x, task);
-
-      x->classes[index].flying--;
-      class_changed (x, index);
-    }
+  (void) e;
+  transfer_ended (user, meeting);
 }
 
 static void
 on_start (gpointer user, Engine *e, Id task)
 {
-  Execution *x = user;
-  ClassState *state = &x->classes[class_of (x, task)];
-
-  state->kernel = engine_get_task (e, task)->what;
-  engine_set_rate (e, state->kernel, kernel_rate (state));
+  (void) e;
+  beside_kernel (user, task);
 }
 
 static void
@@ -292,7 +143,7 @@ on_end (gpointer user, Engine *e, Id activity)
   if (engine_activity_meeting (e, activity) != 0)
     network_end (x->network, activity);
   else
-    x->classes[class_of (x, engine_activity_task (e, activity))].kernel = 0;
+    beside_kernel_ended (x, engine_activity_task (e, activity));
 }
 
 static void
@@ -300,16 +151,8 @@ on_instant (gpointer user, Engine *e)
 {
   Execution *x = user;
 
-  for (guint i = 0; i < x->changed->len; i++)
-    {
-      ClassState *state = &x->classes[g_array_index (x->changed, guint, i)];
-      const double rate = kernel_rate (state);
-
-      state->changed = FALSE;
-      if (state->kernel != 0 && (engine_rate (e, state->kernel) < rate || engine_rate (e, state->kernel) > rate))
-        engine_set_rate (e, state->kernel, rate);
-    }
-  g_array_set_size (x->changed, 0);
+  (void) e;
+  beside_instant (x);
   network_run_instant (x->network);
 }
 
@@ -339,9 +182,7 @@ execution_new (const StepGraph *graph, const Network *network, gboolean ideal_ne
   x->scale = duration_as_is;
   x->ideal_network = ideal_network;
   x->engine = engine_new (&hooks, x);
-  x->network = network_run_new (network, x->engine, TICKS_PER_S);
-  x->launched = engine_handler (x->engine, start_kernels, x);
-  x->bytes_flow = engine_handler (x->engine, start_bytes, x);
+  transfer_init (x);
   x->classes = g_new0 (ClassState, graph->classes->len);
   x->changed = g_array_new (FALSE, FALSE, sizeof (guint));
   x->last_compute = g_new0 (guint, graph->classes->len);
@@ -390,13 +231,6 @@ task_scale (const Execution *x, const GraphTask *task)
     default:
       return 1;
     }
-}
-
-static void
-scale_links (Execution *x, const Network *network)
-{
-  for (Id link = 1; link <= network_n_links (network); link++)
-    network_run_scale (x->network, link, 1 / link_scale (x, link));
 }
 
 /* Kernels are activities only where something may slow them. */
@@ -448,8 +282,7 @@ gboolean
 execution_run (Execution *x, guint steps, GError **error)
 {
   engine_reset (x->engine);
-  network_run_reset (x->network);
-  scale_links (x, x->links);
+  transfer_reset (x);
   memset (x->classes, 0, sizeof (ClassState) * x->graph->classes->len);
   g_array_set_size (x->changed, 0);
   x->steps = steps;

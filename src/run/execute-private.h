@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "run/execute.h"
+
+/* Between execute.c (tasks and hooks), transfer.c (what a meeting asks of the
+ * network) and beside.c (kernels that run beside collectives). */
+
+/* A class whose kernels something may slow. */
+typedef struct
+{
+  Id     kernel;            /* running activity, 0: none */
+  guint  flying, spinning;  /* its collectives that move bytes, or wait for others */
+  double slowdown;          /* of those */
+  gboolean changed;
+} ClassState;
+
+struct Execution
+{
+  const StepGraph *graph;
+  const Network   *links;
+  gboolean    ideal_network;
+  guint       steps;
+  Engine     *engine;
+  NetworkRun *network;
+  Id          launched;     /* handlers: a meeting's launch, and its latency, are over */
+  Id          bytes_flow;
+  ClassState *classes;
+  GArray     *changed;      /* of guint */
+  guint      *last_compute; /* graph task that ends a class's step */
+  DurationScale scale;
+};
+
+guint            execute_class (const Execution *x, Id task);
+const GraphCall *execute_call  (const Execution *x, Id meeting);
+
+/* transfer.c: a member waits at the head of its queue; all do; the meeting is over. */
+void   transfer_init    (Execution *x);
+void   transfer_reset   (Execution *x);
+void   transfer_arrived (Execution *x, Id task);
+void   transfer_met     (Execution *x, Id meeting);
+void   transfer_ended   (Execution *x, Id meeting);
+
+/* beside.c: a member's collective starts to wait for others (`slowdown` of kernels
+ * meanwhile), to move bytes, is over; a kernel starts, ends; nothing more happens at
+ * this instant. */
+void   beside_spins        (Execution *x, Id member, double slowdown);
+void   beside_met          (Execution *x, Id member);
+void   beside_flies        (Execution *x, Id member);
+void   beside_ended        (Execution *x, Id member);
+void   beside_kernel       (Execution *x, Id task);
+void   beside_kernel_ended (Execution *x, Id task);
+void   beside_instant      (Execution *x);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/execute-private.h"
+#include <math.h>
+
+Id
+execution_call_link (const GraphCall *call, const Network *network)
+{
+  return call->flow.n_loads > 0 ? network_slowest (network, call->flow.load, call->flow.n_loads) : call->link;
+}
+
+/* A call that slows nothing is of no matter to kernels: receives of a pipeline wait
+ * all the time. */
+static gboolean
+slows (const Execution *x, const GraphCall *call)
+{
+  return !x->ideal_network && call->slowdown > 1;
+}
+
+static void
+each_member (Execution *x, Id meeting, void (*what) (Execution *x, Id member))
+{
+  if (!slows (x, execute_call (x, meeting)))
+    return;
+  for (Id task = engine_get_meeting (x->engine, meeting)->first_member; task != 0; task = engine_next_member (x->engine, task))
+    what (x, task);
+}
+
+static double
+link_scale (const Execution *x, Id link)
+{
+  const gboolean all = x->scale.links[0] == 0;
+
+  return all || link == x->scale.links[0] || link == x->scale.links[1] ? x->scale.link : 1;
+}
+
+static void
+start_bytes (gpointer user, Engine *e, uint32_t meeting)
+{
+  Execution *x = user;
+  const GraphCall *call = execute_call (x, meeting);
+  const CollectiveFlow *flow = &call->flow;
+
+  if (call->call.size > 0 && (flow->n_loads > 0 || isfinite (flow->cap)))
+    network_start (x->network, meeting, call->call.size, flow->cap / link_scale (x, execution_call_link (call, x->links)), 1,
+                   flow->load, flow->n_loads);
+  else
+    engine_end_meeting (e, meeting);
+}
+
+static Tick
+latency_ticks (const Execution *x, double seconds)
+{
+  return ticks_from_seconds (seconds * x->scale.latency);
+}
+
+/* Only now a kernel of the collective runs beside others.  In ticks, launch and
+ * latency are what they are together. */
+static void
+start_kernels (gpointer user, Engine *e, uint32_t meeting)
+{
+  Execution *x = user;
+  const GraphCall *call = execute_call (x, meeting);
+  const Tick latency = latency_ticks (x, call->launch + call->flow.latency) - latency_ticks (x, call->launch);
+
+  each_member (x, meeting, beside_flies);
+  if (latency > 0)
+    engine_at (e, engine_now (e) + latency, x->bytes_flow, meeting);
+  else
+    start_bytes (x, e, meeting);
+}
+
+void
+transfer_init (Execution *x)
+{
+  x->network = network_run_new (x->links, x->engine, TICKS_PER_S);
+  x->launched = engine_handler (x->engine, start_kernels, x);
+  x->bytes_flow = engine_handler (x->engine, start_bytes, x);
+}
+
+void
+transfer_reset (Execution *x)
+{
+  network_run_reset (x->network);
+  for (Id link = 1; link <= network_n_links (x->links); link++)
+    network_run_scale (x->network, link, 1 / link_scale (x, link));
+}
+
+void
+transfer_arrived (Execution *x, Id task)
+{
+  const GraphCall *call = execute_call (x, engine_get_task (x->engine, task)->what);
+
+  if (slows (x, call))
+    beside_spins (x, task, call->slowdown);
+}
+
+void
+transfer_met (Execution *x, Id meeting)
+{
+  const Tick launch = latency_ticks (x, execute_call (x, meeting)->launch);
+
+  if (x->ideal_network)
+    {
+      engine_end_meeting (x->engine, meeting);
+      return;
+    }
+  each_member (x, meeting, beside_met);
+  if (launch > 0)
+    engine_at (x->engine, engine_now (x->engine) + launch, x->launched, meeting);
+  else
+    start_kernels (x, x->engine, meeting);
+}
+
+void
+transfer_ended (Execution *x, Id meeting)
+{
+  each_member (x, meeting, beside_ended);
+}
