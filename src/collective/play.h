@@ -15,6 +15,12 @@ typedef struct
   const uint32_t *place;       /* the end of the fabric of each actor; NULL: its own number */
   const Tick     *start;       /* of each actor, its first message; NULL: 0 */
   const Tick     *extra;       /* latency of its messages besides the hop's; NULL: 0 */
+  const Fabric   *fabric;      /* over the links of the play's; NULL: that one */
+  /* Held: its actors wait for play_begin (), and `done` tells when all that a rank sends
+   * and gets is there.  Jobs of one line are at an actor one after the other. */
+  void          (*done) (gpointer user, guint job, uint32_t actor);
+  gpointer        user;
+  uint32_t        line;
 } PlayJob;
 
 /* A message as it went.  `flows`: its first byte. */
@@ -25,6 +31,21 @@ typedef void (*PlaySeen) (gpointer user, const PlayedMessage *message);
 Play    *play_new      (const Fabric *fabric, gboolean apart);
 void     play_free     (Play *play);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Play, play_free)
+/* Messages among whatever else `e` runs, on a run of the fabric's network; takes held
+ * jobs.  Whoever runs the engine calls network_run_instant (), and play_activity_ended ()
+ * with what ended (FALSE: not a message). */
+Play    *play_new_in   (const Fabric *fabric, Engine *e, NetworkRun *network);
+gboolean play_activity_ended (Play *play, Id activity);
+/* Of every held job, before the first of them is added: whose links are whose. */
+void     play_expect   (Play *play, const PlayJob *job);
+/* After the engine's reset: every job as before its first actor; counts are 0. */
+void     play_reset    (Play *play);
+/* A held job once more, all of whose ranks are done; an actor's start, now. */
+void     play_again    (Play *play, guint job);
+void     play_begin    (Play *play, guint job, uint32_t actor);
+/* Factors on durations: hops, and bytes by link (borrowed; NULL: none), where the
+ * network run has the same. */
+void     play_scale    (Play *play, double latency, const double *link);
 /* Before the run.  Returns the job's number, from 0. */
 guint    play_add      (Play *play, const PlayJob *job);
 /* Other traffic: bytes from one end to another, from `start` on. */

@@ -21,7 +21,7 @@ typedef struct { Id first, head, tail, owner; } Queue;   /* head: the first unfi
 typedef struct { Id task, next; } Edge;
 enum { STATE_OPEN, STATE_STARTED, STATE_ENDED };
 typedef struct { Id edge_tail, next_member; uint32_t state; } TaskMore;
-typedef struct { Id last_member; uint32_t members; uint32_t ending, ended; } MeetingMore;
+typedef struct { Id last_member; uint32_t members, gone; uint32_t ending, ended; } MeetingMore;
 
 #define OWNER_TASK ((uint32_t) 1 << 31)
 typedef struct

@@ -353,11 +353,35 @@ release (Engine *e, Id id)
   try_start (e, next);
 }
 
+/* The meeting ends with its last member. */
+static void
+member_ended (Engine *e, Id meeting)
+{
+  MeetingMore *more = &e->meeting_more.at[meeting];
+
+  if (++more->gone < e->meeting.at[meeting].expected)
+    return;
+  more->ending = more->ended = TRUE;
+  e->meeting.at[meeting].end = e->now;
+  if (e->hooks.on_meeting_end != NULL)
+    e->hooks.on_meeting_end (e->user, e, meeting);
+}
+
 static void
 end_task (Engine *e, Id id)
 {
   mark_ended (e, id);
+  if (e->task.at[id].kind == TASK_MEET)
+    member_ended (e, e->task.at[id].what);
   release (e, id);
+}
+
+void
+engine_end_member (Engine *e, Id task)
+{
+  g_return_if_fail (task > 0 && task <= e->task.n);
+  g_return_if_fail (e->task.at[task].kind == TASK_MEET && e->more.at[task].state == STATE_STARTED);
+  push (e, e->now, EVENT_TASK, task, 0);
 }
 
 void

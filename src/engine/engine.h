@@ -94,6 +94,8 @@ double engine_left      (const Engine *e, Id activity);         /* units left at
 Id     engine_activity_meeting (const Engine *e, Id activity);  /* 0: a task's */
 Id     engine_activity_task    (const Engine *e, Id activity);
 void   engine_end_meeting (Engine *e, Id meeting);              /* at now, without an activity */
+/* Ends one waiting member by itself, now; the last one ends the meeting.  For each member, or for none. */
+void   engine_end_member  (Engine *e, Id task);
 
 /* Timers.  A handler is registered once; `when` is not before now. */
 Id   engine_handler (Engine *e, EngineHandler handler, gpointer user);
