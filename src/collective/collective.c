@@ -11,7 +11,7 @@ const CollectiveAlgorithm collective_automatic = { .name = "auto" };
 
 static const CollectiveAlgorithm *const algorithms[] = {
   &collective_ring, &collective_tree, &collective_nvls, &collective_nvls_tree, &collective_pat, &collective_switch_reduction,
-  &collective_point_to_point, &collective_hierarchical, &collective_halving_doubling, &collective_grpc_ring,
+  &collective_point_to_point, &collective_pairwise, &collective_hierarchical, &collective_halving_doubling, &collective_grpc_ring,
   &collective_reduction_server, &collective_parameter_server, &collective_host_mpi, &collective_gloo, NULL
 };
 

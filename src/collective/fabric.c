@@ -6,12 +6,13 @@ struct Fabric
 {
   Network *network;
   gboolean folded;
-  uint32_t ranks, per_node, nodes, nodes_per_leaf;
+  ActorsMore more;
+  uint32_t ranks, per_node, nodes, nodes_per_leaf, hosted;
   guint    n_bridges;
-  Id       gpu_out, gpu_in, nic_out, nic_in, leaf_up, leaf_down, server_out, server_in, server_sum;   /* first of each; 0: none */
+  Id       gpu_out, gpu_in, nic_out, nic_in, leaf_up, leaf_down, server_out, server_in, server_sum, host;   /* first of each; 0: none */
   Id       bridge[PATH_MAX_BRIDGES];
   double   gpu_share, bridge_share, nic_share, server_nic_share, server_share;
-  double   in_hop, hop;
+  double   in_hop, hop, switch_hop, copy;
 };
 
 static Id
@@ -37,41 +38,120 @@ add_both (Fabric *f, const char *out_name, const char *in_name, Id *out, Id *in,
 
 /* Of point to point a share of its own (NCCL opens few channels to one peer). */
 static double
+point_share (const Schedule *s, const Paths *paths, Protocol protocol)
+{
+  const double peers = s->priced == PRICED_POINT ? s->ranks - s->per_node : 1;
+
+  return fmin (paths->p2p_share, peers * paths->p2p_pair_share) * (protocol == PROTOCOL_LL ? paths->p2p_ll : 1);
+}
+
+static double
+tree_share (const Paths *paths, Protocol protocol)
+{
+  return paths->between.share[protocol] * (protocol == PROTOCOL_SIMPLE ? paths->tree_share : paths->tree_share_ll);
+}
+
+static double
 nic_share (const Schedule *s, const Paths *paths, Protocol protocol)
 {
   double share = paths->between.share[protocol];
 
-  if (s->point)
+  switch (s->priced)
     {
-      const double peers = s->op == OP_ALL_TO_ALL ? s->ranks - s->per_node : 1;
-
-      share = fmin (paths->p2p_share, peers * paths->p2p_pair_share) * (protocol == PROTOCOL_LL ? paths->p2p_ll : 1);
+    case PRICED_POINT:
+    case PRICED_PAIR:
+      share = point_share (s, paths, protocol);
+      break;
+    case PRICED_TREE:
+      share = tree_share (paths, protocol);
+      break;
+    case PRICED_PAT:
+      share = paths->pat_share;
+      break;
+    case PRICED_GRPC:
+    case PRICED_HOST:
+      share = 1;
+      break;
+    case PRICED_RING:
+      break;
     }
-  return fmin (1, share * paths->between_efficiency);
+  return fmin (1, (s->more == ACTORS_SWITCH ? paths->switch_share : share) * paths->between_efficiency);
 }
 
+/* Of NVSwitch's bus bandwidth: a GPU sends (p + 1)/p of the bytes each way for 2(p - 1)/p. */
 static double
 gpu_share (const Schedule *s, const Paths *paths, Protocol protocol)
 {
-  if (s->point)
+  const double p = s->per_node;
+
+  if (s->more == ACTORS_NVSWITCHES)
+    return fmin (1, (p + 1) / (2 * (p - 1)) * paths->nvls_rate / paths->in_node.rate);
+  if (s->priced == PRICED_POINT || s->priced == PRICED_PAIR)
     return fmin (1, paths->p2p_node_share * (protocol == PROTOCOL_LL ? paths->p2p_ll : 1));
-  return fmin (1, paths->in_node.share[protocol]);
+  if (s->priced == PRICED_TREE && s->nodes > 1)
+    return fmin (1, tree_share (paths, protocol));
+  return s->priced == PRICED_GRPC || s->priced == PRICED_HOST ? 1 : fmin (1, paths->in_node.share[protocol]);
+}
+
+/* What software makes of a hop. */
+static void
+fill_hops (Fabric *f, const Schedule *s, const Paths *paths, Protocol protocol)
+{
+  const PathLeg *between = &paths->between;
+
+  f->in_hop = paths->in_node.hop[protocol];
+  f->hop = between->hop[protocol];
+  f->switch_hop = paths->nvls_latency / 4;   /* four on a chunk's way: read, sum, write, multicast */
+  if (s->priced == PRICED_PAT)
+    f->hop = between->hop[PROTOCOL_SIMPLE] * paths->pat_hop;
+  if (s->priced == PRICED_GRPC || s->priced == PRICED_HOST)
+    f->in_hop = paths->local_message;
+  if (s->priced == PRICED_GRPC)   /* to the host, over the wire, and back, one after the other */
+    {
+      f->hop = fmax (paths->local_message, between->hop[PROTOCOL_SIMPLE]);
+      f->copy = isfinite (paths->host_copy) ? 2 / paths->host_copy : 0;
+    }
+  if (s->priced == PRICED_HOST)
+    f->hop = between->hop[PROTOCOL_LL];
+  /* the software of both ends, half of it on the way there; the wire's own message is LL's */
+  if (s->more == ACTORS_SERVERS)
+    f->hop = between->hop[PROTOCOL_LL] + paths->server_latency / 2;
 }
 
 static void
 add_servers (Fabric *f, const Schedule *s, const Paths *paths)
 {
-  const uint32_t servers = s->actors - s->ranks;
-
   if (s->more != ACTORS_SERVERS)
     return;
-  add_both (f, "server-out", "server-in", &f->server_out, &f->server_in, servers, paths->server_capacity);
+  f->hosted = s->hosted;
+  add_both (f, "server-out", "server-in", &f->server_out, &f->server_in, s->servers - s->hosted, paths->server_capacity);
   f->server_share = fmin (1, paths->server_efficiency);
   f->server_nic_share = fmin (1, paths->server_nic_efficiency);
   if (isfinite (paths->server_sum))
-    f->server_sum = add (f, "server-sum", servers, paths->server_sum);
-  /* the software of both ends, half of it on the way there; the wire's own message is LL's */
-  f->hop = paths->between.hop[PROTOCOL_LL] + paths->server_latency / 2;
+    f->server_sum = add (f, "server-sum", s->servers, paths->server_sum);
+}
+
+/* CPUs that reduce: `host_reduce` bytes of message a second are a rank's copies, sums
+ * and copies back, whatever the ranks; a rank gets 2(n - 1)/n of them.  No such limit
+ * known: the GPUs' links. */
+static void
+add_node_links (Fabric *f, const Schedule *s, const Paths *paths, Protocol protocol)
+{
+  const double n = s->ranks;
+
+  if (s->priced == PRICED_HOST && isfinite (paths->host_reduce))
+    {
+      f->host = add (f, "host", f->folded ? 1 : s->ranks, paths->host_reduce * 2 * (n - 1) / n);
+      return;
+    }
+  if (s->per_node < 2)
+    return;
+  add_both (f, "gpu-out", "gpu-in", &f->gpu_out, &f->gpu_in, f->folded ? 1 : s->ranks, paths->in_node.rate);
+  f->gpu_share = gpu_share (s, paths, protocol);
+  f->bridge_share = fmin (1, paths->in_node.share[protocol]);
+  f->n_bridges = paths->in_node.n_bridges;
+  for (guint i = 0; i < f->n_bridges; i++)
+    f->bridge[i] = add (f, "bridge", f->folded ? 1 : s->nodes, paths->in_node.bridge[i].capacity);
 }
 
 Fabric *
@@ -82,25 +162,16 @@ fabric_new (const Schedule *s, const Paths *paths, const Network *network, Proto
 
   f->network = network_new ();
   f->folded = folded;
+  f->more = s->more;
   f->ranks = s->ranks;
   f->per_node = s->per_node;
   f->nodes = s->nodes;
-  f->in_hop = paths->in_node.hop[protocol];
-  f->hop = paths->between.hop[protocol];
-  if (s->per_node > 1)
-    {
-      add_both (f, "gpu-out", "gpu-in", &f->gpu_out, &f->gpu_in, folded ? 1 : s->ranks, paths->in_node.rate);
-      f->gpu_share = gpu_share (s, paths, protocol);
-      f->bridge_share = fmin (1, paths->in_node.share[protocol]);
-      f->n_bridges = paths->in_node.n_bridges;
-      for (guint i = 0; i < f->n_bridges; i++)
-        f->bridge[i] = add (f, "bridge", nodes, paths->in_node.bridge[i].capacity);
-    }
+  fill_hops (f, s, paths, protocol);
+  add_node_links (f, s, paths, protocol);
   if (s->nodes > 1 || s->more == ACTORS_SERVERS)
     {
       add_both (f, "nic-out", "nic-in", &f->nic_out, &f->nic_in, nodes, paths->between.links * paths->between.capacity);
-      f->nic_share = s->more == ACTORS_SWITCH ? fmin (1, paths->switch_share * paths->between_efficiency)
-                                              : nic_share (s, paths, protocol);
+      f->nic_share = nic_share (s, paths, protocol);
     }
   if (s->nodes > 1 && paths->leaf_up != 0 && paths->nodes_per_leaf > 0 && s->nodes > paths->nodes_per_leaf)
     {
@@ -176,26 +247,45 @@ crosses_bridge (const Fabric *f, uint32_t from, uint32_t to)
 static void
 in_node (const Fabric *f, uint32_t from, uint32_t to, Route *out)
 {
+  out->latency = f->in_hop;
+  if (f->gpu_out == 0)
+    return;
   load (out, f->gpu_out + (f->folded ? 0 : from), f->gpu_share);
   load (out, f->gpu_in + (f->folded ? 0 : to), f->gpu_share);
   for (guint i = 0; i < f->n_bridges && crosses_bridge (f, from, to); i++)
     load (out, f->bridge[i] + from / f->per_node, f->bridge_share);
-  out->latency = f->in_hop;
 }
 
-/* To and from servers: their own share of the line, and what they sum of what comes. */
+/* A GPU's own link up to the switch or down from it. */
+static void
+with_nvswitch (const Fabric *f, uint32_t from, uint32_t to, Route *out)
+{
+  load (out, to >= f->ranks ? f->gpu_out + from : f->gpu_in + to, f->gpu_share);
+  out->latency = f->switch_hop;
+}
+
+static Id
+of_servers (Id first, uint32_t server)
+{
+  return first != 0 ? first + server : 0;
+}
+
+/* To and from servers: their own share of the line, and what they sum of what comes.
+ * On its own node nothing leaves a worker. */
 static void
 with_server (const Fabric *f, uint32_t from, uint32_t to, Route *out)
 {
   const gboolean up = to >= f->ranks;
   const uint32_t worker = up ? from : to, server = (up ? to : from) - f->ranks, node = worker / f->per_node;
+  const gboolean hosted = server < f->hosted, same = hosted && server == node;
+  const Id nic = up ? fabric_nic_out (f, node) : fabric_nic_in (f, node);
 
-  load (out, up ? fabric_nic_out (f, node) : fabric_nic_in (f, node), f->server_out != 0 ? f->server_nic_share : f->nic_share);
-  if (f->server_out != 0)
-    {
-      load (out, (up ? f->server_in : f->server_out) + server, f->server_share);
-      load (out, up && f->server_sum != 0 ? f->server_sum + server : 0, 1);
-    }
+  load (out, same ? 0 : nic, f->more == ACTORS_SERVERS ? f->server_nic_share : f->nic_share);
+  if (hosted && !same)
+    load (out, up ? fabric_nic_in (f, server) : fabric_nic_out (f, server), f->server_nic_share);
+  else if (!hosted)
+    load (out, of_servers (up ? f->server_in : f->server_out, server - f->hosted), f->server_share);
+  load (out, up ? of_servers (f->server_sum, server) : 0, 1);
   out->latency = f->hop;
 }
 
@@ -205,11 +295,13 @@ fabric_route (const Fabric *f, uint32_t from, uint32_t to, Route *out)
   const uint32_t a = from / f->per_node, b = to / f->per_node;
 
   out->n = 0;
+  out->copy = 0;
   if (from >= f->ranks || to >= f->ranks)
     {
-      with_server (f, from, to, out);
+      (f->more == ACTORS_NVSWITCHES ? with_nvswitch : with_server) (f, from, to, out);
       return;
     }
+  load (out, f->host != 0 ? f->host + (f->folded ? 0 : to) : 0, 1);
   if (a == b)
     {
       in_node (f, from, to, out);
@@ -223,4 +315,5 @@ fabric_route (const Fabric *f, uint32_t from, uint32_t to, Route *out)
       load (out, f->leaf_down + b / f->nodes_per_leaf, 1);
     }
   out->latency = f->hop;
+  out->copy = f->copy;
 }

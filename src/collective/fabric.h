@@ -3,7 +3,8 @@
 #include "collective/schedule.h"
 
 /* The links that messages take, one for each end: every GPU's, every node's NICs
- * (all of a node as one: the channels spread over them), leaves, bridges, servers.
+ * (all of a node as one: the channels spread over them), leaves, bridges, servers,
+ * and, where CPUs sum, the memory of each rank's process.
  * Made of a group's paths: rates and hops of the transports, none of view 1. */
 typedef struct Fabric Fabric;
 #define ROUTE_LINKS 6
@@ -12,6 +13,7 @@ typedef struct
   guint    n;
   LinkLoad load[ROUTE_LINKS];   /* 1 byte a byte */
   double   latency;             /* s */
+  double   copy;                /* s a byte before the bytes flow: copies that end first */
 } Route;
 
 /* `network`: where the paths' classes are.  `folded`: one rank's links stand for
@@ -24,6 +26,12 @@ gboolean       fabric_folded  (const Fabric *fabric);
 /* Whether one rank may stand for all. */
 gboolean       fabric_may_fold (const Schedule *schedule, const Paths *paths);
 void           fabric_route   (const Fabric *fabric, uint32_t from, uint32_t to, Route *out);
+/* Until its bytes flow. */
+static inline double
+route_delay (const Route *route, double bytes)
+{
+  return route->latency + route->copy * bytes;
+}
 /* For reports and tests: the links of a node's NICs, out and in; 0: there are none. */
 Id             fabric_nic_out (const Fabric *fabric, uint32_t node);
 Id             fabric_nic_in  (const Fabric *fabric, uint32_t node);

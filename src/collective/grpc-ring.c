@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* TensorFlow's RING (tensorflow core/common_runtime/ring_alg.cc, ring_reducer.cc):
  * steps over all devices; a rank's block is cut into at most 2 x devices-of-a-task
@@ -43,4 +44,5 @@ const CollectiveAlgorithm collective_grpc_ring = {
   .ops = OP_ALL_REDUCE | OP_REDUCE_SCATTER | OP_ALL_GATHER,
   .paths = "grpc",
   .flow = grpc_ring_flow,
+  .steps = &grpc_ring_steps,
 };

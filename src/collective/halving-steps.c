@@ -39,6 +39,7 @@ plan (Schedule *s, const RankGroup *group, const Paths *paths, GError **error)
   s->chunks = 1;
   s->steps = s->lanes = p.last + 1;
   s->blocks = p.in_part * p.between_part;
+  s->own = s->size / s->ranks;
   return TRUE;
 }
 

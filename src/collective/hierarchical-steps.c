@@ -14,6 +14,7 @@ plan (Schedule *s, const RankGroup *group, const Paths *paths, GError **error)
   s->lanes = 3;
   s->steps = 2 * (s->per_node - 1) + 2 * (s->nodes - 1);
   s->blocks = s->per_node * s->nodes * s->chunks;
+  s->own = s->size * (2. / s->per_node + 1. / s->ranks);   /* of each ring one block */
   return TRUE;
 }
 

@@ -2,15 +2,16 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 /* CPUs reduce in host memory: copies off the GPU, sums and copies back pass so many
  * bytes of message a second whatever the ranks (fit over Horovod on CPU and Gloo),
- * while the NICs carry a ring's bytes. */
+ * while each node's NICs carry w of them. */
 static void
-host_flow (Flow *flow, double steps_in, double steps_between)
+host_flow (Flow *flow, double steps_in, double steps_between, double w)
 {
   const Paths *paths = flow->paths;
-  const double w = 2 * (flow->n - 1) / flow->n, cap = paths->host_reduce / flow->twins;
+  const double cap = paths->host_reduce / flow->twins;
   const double hops = steps_in * paths->local_message + steps_between * paths->between.hop[PROTOCOL_LL];
   double bytes = 0;
 
@@ -19,20 +20,22 @@ host_flow (Flow *flow, double steps_in, double steps_between)
   if (flow->nodes > paths->nodes_per_leaf)
     flow_leaves (flow, w);
   if (isinf (cap))   /* no limit known: the GPUs' links, as a ring */
-    flow_gpus (flow, w, 1);
+    flow_gpus (flow, 2 * (flow->n - 1) / flow->n, 1);
   bytes = flow->size / fmin (flow->rate, cap);
   flow_end (flow, cap, hops + bytes);
   flow->out->messages = steps_in + steps_between;
 }
 
-/* 2 log2 n steps (Thakur, Rabenseifner, Gropp 2005). */
+/* 2 log2 n steps, near partners first, so that what leaves a node is summed in it before
+ * (Thakur, Rabenseifner, Gropp 2005); a ring's bytes where they are no power of two. */
 static gboolean
 host_mpi_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out, GError **error)
 {
   Flow flow = flow_begin (call, group, paths, out);
+  const double members = host_mpi_halves (call->size, group->n_nodes, group->per_node) ? flow.nodes : flow.n;
 
   (void) error;
-  host_flow (&flow, 2 * log2 (flow.per_node), 2 * log2 (flow.nodes));
+  host_flow (&flow, 2 * log2 (flow.per_node), 2 * log2 (flow.nodes), 2 * (members - 1) / members);
   return TRUE;
 }
 
@@ -42,6 +45,7 @@ const CollectiveAlgorithm collective_host_mpi = {
   .ops = OP_ALL_REDUCE,
   .paths = "nccl",
   .flow = host_mpi_flow,
+  .steps = &host_mpi_steps,
 };
 
 /* A ring: of its 2(n-1) steps 2(N-1) cross nodes. */
@@ -51,7 +55,7 @@ gloo_flow (const CollectiveCall *call, const RankGroup *group, const Paths *path
   Flow flow = flow_begin (call, group, paths, out);
 
   (void) error;
-  host_flow (&flow, 2 * (flow.n - flow.nodes), 2 * (flow.nodes - 1));
+  host_flow (&flow, 2 * (flow.n - flow.nodes), 2 * (flow.nodes - 1), 2 * (flow.n - 1) / flow.n);
   return TRUE;
 }
 
@@ -61,4 +65,5 @@ const CollectiveAlgorithm collective_gloo = {
   .ops = OP_ALL_REDUCE,
   .paths = "nccl",
   .flow = gloo_flow,
+  .steps = &gloo_steps,
 };

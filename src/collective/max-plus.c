@@ -16,9 +16,9 @@ place_of (const PlayJob *job, uint32_t actor)
 }
 
 static Tick
-latency_of (const PlayJob *job, const Route *route, uint32_t actor)
+latency_of (const PlayJob *job, const Route *route, double bytes, uint32_t actor)
 {
-  return play_ticks (route->latency) + (job->extra != NULL ? job->extra[actor] : 0);
+  return play_ticks (route_delay (route, bytes)) + (job->extra != NULL ? job->extra[actor] : 0);
 }
 
 static Tick
@@ -109,7 +109,7 @@ ring (const Fabric *fabric, const PlayJob *job, Tick *out)
       Route route;
 
       fabric_route (fabric, place_of (job, i), place_of (job, (i + 1) % n), &route);
-      latency[i] = (double) latency_of (job, &route, i);
+      latency[i] = (double) latency_of (job, &route, s->size / n / s->chunks, i);
       ticks[i] = (double) bytes_ticks (fabric, &route, s->size / n / s->chunks);
       end[i + 1] = (double) (job->start != NULL ? job->start[i] : 0) + latency[i] + ticks[i];
     }
@@ -142,10 +142,9 @@ head (Walker *w, uint32_t id)
   const Schedule *s = w->job->schedule;
   Walk *walk = &w->walks[id];
 
-  for (; walk->step < s->steps; walk->step++, walk->chunk = 0)
-    for (; walk->chunk < s->chunks; walk->chunk++)
-      if (schedule_message (s, id / s->tracks, id % s->tracks, walk->step, walk->chunk, &walk->head))
-        return TRUE;
+  for (; walk->step < s->steps; schedule_next (s, &walk->step, &walk->chunk))
+    if (schedule_message (s, id / s->tracks, id % s->tracks, walk->step, walk->chunk, &walk->head))
+      return TRUE;
   walk->open = FALSE;
   return FALSE;
 }
@@ -197,8 +196,8 @@ walk_on (Walker *w, uint32_t id)
         }
       fabric_route (w->fabric, place_of (w->job, actor), place_of (w->job, walk->head.peer), &route);
       walk->issued = issued;
-      walk->free = MAX (issued + latency_of (w->job, &route, actor), walk->free) + bytes_ticks (w->fabric, &route, walk->head.bytes);
-      walk->chunk++;
+      walk->free = MAX (issued + latency_of (w->job, &route, walk->head.bytes, actor), walk->free) + bytes_ticks (w->fabric, &route, walk->head.bytes);
+      schedule_next (s, &walk->step, &walk->chunk);
       came (w, &walk->head, id, walk->free);
     }
 }

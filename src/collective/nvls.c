@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/schedule.h"
 
 static gboolean
 has_nvls (const CollectiveCall *call, const RankGroup *group, const Paths *paths, const CollectiveAlgorithm *algorithm, GError **error)
@@ -67,6 +68,7 @@ const CollectiveAlgorithm collective_nvls = {
   .exists = nvls_exists,
   .stands_for = nvls_stands_for,
   .flow = nvls_flow,
+  .steps = &nvls_steps,
 };
 
 /* Sums in the switch of each node, trees of the nodes between. */
@@ -116,4 +118,5 @@ const CollectiveAlgorithm collective_nvls_tree = {
   .exists = nvls_tree_exists,
   .stands_for = nvls_tree_stands_for,
   .flow = nvls_tree_flow,
+  .steps = &nvls_steps,
 };

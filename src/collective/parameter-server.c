@@ -26,18 +26,14 @@ on_workers (Flow *flow, double copies, double share)
   flow_nics (flow, average, flow->paths->server_nic_efficiency * fmin (average / busiest, 1));
 }
 
-/* BytePS with k servers and one on each of the n workers (OSDI'20; byteps/common/
- * global.cc, Hash_Mixed_Mode): workers hold x of the bytes each, servers y, n x + k y
- * = 1.  A worker's cards carry 1 + (n - 2) x each way, a server's n y; x makes both
- * take as long.  With equal cards 2n(n - 1)/(n^2 + k n - 2k) S/B. */
+/* Servers on the n workers, x of the bytes on each, and k besides.  With equal cards
+ * 2n(n - 1)/(n^2 + k n - 2k) S/B. */
 static void
 on_both (Flow *flow)
 {
   const Paths *paths = flow->paths;
   const double n = flow->nodes, k = (double) paths->servers;
-  const double worker = paths->server_nic_efficiency * paths->between.links * paths->between.capacity;
-  const double server = k * paths->server_efficiency * paths->server_capacity;
-  const double x = fmax (0, (n * worker - server) / (n * n * worker + (n - 2) * server)), y = (1 - n * x) / k;
+  const double x = server_worker_share (paths, n), y = (1 - n * x) / k;
   const double cap = paths->server_sum / (n * fmax (x, y) * flow->twins);
   const double in_hops = 2 * (flow->per_node - 1) * paths->in_node.hop[PROTOCOL_SIMPLE];
   const double hops = 2 * paths->between.hop[PROTOCOL_LL];

@@ -17,6 +17,7 @@ plan (Schedule *s, const RankGroup *group, const Paths *paths, GError **error)
   s->chunks = 1;
   s->blocks = s->ranks;
   s->alike = TRUE;
+  s->priced = PRICED_PAT;
   return TRUE;
 }
 

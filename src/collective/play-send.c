@@ -25,11 +25,11 @@ play_carried (Play *play, Track *track)
 }
 
 static Tick
-latency_of (const Play *play, const Track *track, const Route *route)
+latency_of (const Play *play, const Track *track, const Route *route, double bytes)
 {
   const Job *job = JOB (play, track->job);
 
-  return play_ticks (route->latency * play->latency) + (job->spec.extra != NULL ? job->spec.extra[track->actor] : 0);
+  return play_ticks (route_delay (route, bytes) * play->latency) + (job->spec.extra != NULL ? job->spec.extra[track->actor] : 0);
 }
 
 static double
@@ -58,7 +58,7 @@ price_alone (Play *play, Track *track, uint32_t peer, double bytes)
   route_of (play, track, peer, &route);
   rate = rate_alone (play, &route);
   track->to = peer;
-  track->latency = latency_of (play, track, &route);
+  track->latency = latency_of (play, track, &route, bytes);
   track->ticks = isfinite (rate) ? engine_ticks (bytes, rate / PLAY_TICKS_PER_S) : 0;
   track->ticks_of = bytes;
 }
@@ -113,7 +113,7 @@ send_shared (Play *play, uint32_t id, Track *track)
     SENT (play, track->last)->next = sent;
   track->last = sent;
   play->shared++;
-  engine_at (play->engine, now + latency_of (play, track, &route), play->arm, sent);
+  engine_at (play->engine, now + latency_of (play, track, &route, track->head.bytes), play->arm, sent);
 }
 
 /* The bytes of a track's first message flow, once its latency is over. */
@@ -149,11 +149,8 @@ play_next_head (Play *play, Track *track, gboolean first)
 
   do
     {
-      if (!first && ++track->chunk >= s->chunks)
-        {
-          track->chunk = 0;
-          track->step++;
-        }
+      if (!first)
+        schedule_next (s, &track->step, &track->chunk);
       first = FALSE;
     }
   while (track->step < s->steps && !schedule_message (s, track->actor, track->number, track->step, track->chunk, &track->head));

@@ -75,3 +75,41 @@ const CollectiveAlgorithm collective_point_to_point = {
   .flow = point_to_point_flow,
   .steps = &point_to_point_steps,
 };
+
+/* In rounds, one partner at a time: every round its hop, and the few channels that
+ * one pair of ranks opens.  With a power of two ranks p - 1 rounds stay in the node. */
+static gboolean
+pairwise_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out, GError **error)
+{
+  Flow flow = flow_begin (call, group, paths, out);
+  const gboolean ll = call->protocol == PROTOCOL_LL, nodes = group->n_nodes > 1;
+  const Protocol p = ll ? PROTOCOL_LL : PROTOCOL_SIMPLE;
+  const Shape shape = shape_of (OP_ALL_TO_ALL, &flow);
+  const double share = ll ? paths->p2p_ll : 1, of_line = fmin (paths->p2p_share, paths->p2p_pair_share) * share;
+  const double wire = nodes ? shape.between / (flow_between_rate (&flow) * of_line) : 0;
+  const double inside = shape.in > 0 ? shape.in / (paths->in_node.rate * paths->p2p_node_share * share) : 0;
+  const double hops = (flow.per_node - 1) * paths->in_node.hop[p] + (nodes ? shape.peers * paths->between.hop[p] : 0);
+
+  (void) error;
+  out->protocol = p;
+  if (shape.in > 0)
+    flow_gpus (&flow, shape.in, paths->p2p_node_share * share);
+  if (nodes)
+    flow_nics (&flow, shape.between, of_line * paths->between_efficiency);
+  if (nodes && paths->nodes_per_leaf > 0 && flow.nodes > paths->nodes_per_leaf)
+    flow_leaves (&flow, shape.between * paths->nodes_per_leaf * (1 - paths->nodes_per_leaf / flow.nodes));
+  flow_end (&flow, 1 / (wire + inside), paths->p2p_launch + (ll ? 0 : paths->p2p_simple) + hops + flow.size * (wire + inside));
+  out->messages = flow.n - 1;
+  return TRUE;
+}
+
+const CollectiveAlgorithm collective_pairwise = {
+  .name = "pairwise",
+  .summary = "all-to-all in rounds, one partner at a time (MPI, long messages)",
+  .ops = OP_ALL_TO_ALL,
+  .protocols = TRUE,
+  .on_gpu = TRUE,
+  .paths = "nccl",
+  .flow = pairwise_flow,
+  .steps = &pairwise_steps,
+};

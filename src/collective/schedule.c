@@ -19,12 +19,29 @@ unsupported (GError **error, const char *format, const char *name, const char *m
   return FALSE;
 }
 
-/* Whether chunks follow each other through what the call asks for. */
-static gboolean
-pipelined (const CollectiveSteps *steps, CollectiveOp op)
+/* Of NVLS, from which it falls for small messages: the same, src/enqueue.cc. */
+#define NVLS_BYTES (128. * 1024)
+
+static double
+cut (double bytes, double slice, double most)
 {
-  return steps == &tree_steps || steps == &server_steps || steps == &parameter_server_steps || steps == &switch_steps
-         || op == OP_BROADCAST;
+  return CLAMP (ceil (bytes / slice), 1, most);
+}
+
+/* Chunks that follow each other through what the call asks for. */
+static uint32_t
+chunks_of (const Schedule *s, Protocol protocol)
+{
+  const CollectiveSteps *steps = s->steps_of;
+
+  if (steps == &nvls_steps)   /* of each owner's shard */
+    return (uint32_t) cut (s->size / s->per_node, NVLS_BYTES, MAX (1, CHUNKS_MAX / s->per_node));
+  if (steps == &gloo_steps)   /* two segments a process (gloo/allreduce.cc) */
+    return 2;
+  if (steps == &tree_steps || steps == &server_steps || steps == &parameter_server_steps || steps == &switch_steps
+      || s->op == OP_BROADCAST)
+    return (uint32_t) cut (s->size, slice_bytes[MIN (protocol, PROTOCOL_SIMPLE)], CHUNKS_MAX);
+  return 1;
 }
 
 gboolean
@@ -46,13 +63,30 @@ schedule_init (Schedule *out, const CollectiveCall *call, const RankGroup *group
   out->ranks = out->actors = (uint32_t) group->n_ranks;
   out->nodes = (uint32_t) group->n_nodes;
   out->per_node = (uint32_t) group->per_node;
-  out->chunks = chunks > 0 ? chunks
-                : pipelined (algorithm->steps, call->op)
-                  ? (uint32_t) CLAMP (ceil (call->size / slice_bytes[MIN (call->protocol, PROTOCOL_SIMPLE)]), 1, CHUNKS_MAX)
-                  : 1;
+  out->first_share = call->largest / call->size;
+  out->chunks = chunks > 0 ? chunks : chunks_of (out, call->protocol);
   if (!algorithm->steps->plan (out, group, paths, error))
     return FALSE;
   if ((double) out->steps * out->chunks < 0x1p32 && (double) out->actors * out->tracks < 0x1p32)
     return TRUE;
   return unsupported (error, "%s has more than 2^32 messages of one rank here%s", algorithm->name, "; give fewer ranks or chunks");
+}
+
+double
+schedule_launch (const Schedule *s, const Paths *paths, Protocol p)
+{
+  const double in_node = s->per_node > 1 ? paths->in_node.rate * paths->in_node.share[p] : INFINITY;
+  const double between = s->nodes > 1 ? paths->between.rate * paths->between.share[p] : INFINITY;
+  const double calls = s->steps_of == &hierarchical_steps ? 3 : 1;   /* a kernel each */
+
+  if (s->more == ACTORS_SERVERS || s->priced == PRICED_GRPC || s->priced == PRICED_HOST)
+    return 0;   /* the software of both ends is in their hops */
+  if (s->priced == PRICED_POINT || s->priced == PRICED_PAIR)
+    return paths->p2p_launch + (p == PROTOCOL_LL ? 0 : paths->p2p_simple);
+  if (s->more == ACTORS_NVSWITCHES && s->nodes < 2)
+    return paths->launch[PROTOCOL_LL];
+  if (!isfinite (paths->local))
+    return calls * paths->launch[p];
+  /* LL and LL128 copy their own at their own rate */
+  return calls * paths->launch[p] + s->own / (p == PROTOCOL_SIMPLE ? paths->local : fmin (in_node, between));
 }

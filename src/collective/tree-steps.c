@@ -5,9 +5,7 @@
  * 2009), a chain in each node up to its first rank; half of the bytes each.  Tree 2
  * is tree 1 mirrored (even number of nodes) or moved by one (odd). */
 enum { FROM_FIRST, FROM_SECOND, FROM_BELOW, FROM_ABOVE, TREE_LANES };   /* lanes, and tracks the other way */
-#define NOBODY G_MAXUINT32
-
-typedef struct { uint32_t up, down[2]; } TreeNode;   /* nodes */
+#define NOBODY TREE_NOBODY
 
 static TreeNode
 plain_tree (uint32_t node, uint32_t n)
@@ -45,7 +43,7 @@ turn (uint32_t node, uint32_t n, uint32_t tree, gboolean back)
   return (node + (back ? 1 : n - 1)) % n;
 }
 
-static TreeNode
+TreeNode
 tree_node (uint32_t node, uint32_t n, uint32_t tree)
 {
   const TreeNode t = plain_tree (turn (node, n, tree, FALSE), n);
@@ -63,6 +61,7 @@ plan (Schedule *s, const RankGroup *group, const Paths *paths, GError **error)
   s->steps = 1;
   s->blocks = 2 * s->chunks;
   s->one_peer = TRUE;
+  s->priced = PRICED_TREE;
   return TRUE;
 }
 

@@ -87,8 +87,7 @@ set_up (Setting *out, const CollectiveRow *row, const Cluster *cluster, guint ch
   if (!not_too_many (&out->schedule, folded, error))
     return FALSE;
   out->fabric = fabric_new (&out->schedule, &paths, cluster_network (cluster), call.protocol, folded);
-  out->launch = !out->schedule.point ? paths.launch[call.protocol]
-                                     : paths.p2p_launch + (call.protocol == PROTOCOL_LL ? 0 : paths.p2p_simple);
+  out->launch = schedule_launch (&out->schedule, &paths, call.protocol);
   return TRUE;
 }
 
