@@ -265,6 +265,26 @@ for_each (KindTest test, const double *sizes, const guint *chunks, guint n)
           }
 }
 
+/* Those that the short way of rings plays. */
+static void
+check_stream (const Schedule *s)
+{
+  Message first, m;
+
+  for (guint32 track = 0; track < s->actors * s->tracks; track++)
+    for (guint32 i = 0; i < s->steps * s->chunks; i++)
+      {
+        g_assert_true (schedule_message (s, track / s->tracks, track % s->tracks, i / s->chunks, i % s->chunks, &m));
+        first = i == 0 ? m : first;
+        g_assert_cmpuint (m.peer, ==, first.peer);
+        g_assert_cmpuint (m.lane, ==, track % s->tracks);
+        g_assert_false (m.bytes < first.bytes || m.bytes > first.bytes);
+        g_assert_cmpuint (m.after[0].lane, ==, track % s->tracks);
+        g_assert_cmpuint (m.after[0].count, ==, i < s->chunks ? 0 : i + 1 - s->chunks);
+        g_assert_cmpuint (m.after[1].count, ==, 0);
+      }
+}
+
 static void
 check_one (const Kind *kind, const Made *made, const char *what, guint32 seed)
 {
@@ -272,6 +292,8 @@ check_one (const Kind *kind, const Made *made, const char *what, guint32 seed)
 
   (void) kind;
   check_schedule (&made->schedule, seed);
+  if (made->schedule.stream)
+    check_stream (&made->schedule);
   /* one level only: view 1 is another's */
   if (made->schedule.nodes > 1 ? made->schedule.per_node > 1 || steps != &hierarchical_steps : steps == &ring_steps)
     check_bytes (made, what);

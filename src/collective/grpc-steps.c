@@ -19,7 +19,7 @@ plan (Schedule *s, const RankGroup *group, const Paths *paths, GError **error)
   s->tracks = s->lanes = (uint32_t) parts;
   s->steps = (s->op == OP_ALL_REDUCE ? 2 : 1) * (n - 1);
   s->blocks = n * s->tracks * s->chunks;
-  s->one_peer = s->alike = TRUE;
+  s->one_peer = s->alike = s->stream = TRUE;
   s->priced = PRICED_GRPC;
   return TRUE;
 }

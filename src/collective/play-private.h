@@ -2,8 +2,8 @@
 #pragma once
 #include "collective/play.h"
 
-/* Between play.c (jobs and their runs), play-send.c (a message's way) and
- * play-links.c (who alone uses a link). */
+/* Between play.c (jobs and their runs), play-send.c (a message's way), play-links.c
+ * (who alone uses a link) and play-stream.c (the short way of rings). */
 #define NOTHING G_MAXUINT32
 #define SEVERAL G_MAXUINT64
 
@@ -37,7 +37,10 @@ typedef struct
   double  *sent, *got;
   uint32_t *expected, *left;    /* held: messages that an actor sends and gets, and those still to come */
   gboolean *begun, open;
+  gboolean streams;             /* its tracks go the short way */
 } Job;
+
+typedef struct Streams Streams;
 
 struct Play
 {
@@ -56,6 +59,7 @@ struct Play
   PlaySeen    watch;
   gpointer    watch_user;
   guint64     messages, shared;
+  Streams    *streams;                 /* NULL: none */
 };
 
 #define JOB(play, i) (&g_array_index ((play)->jobs, Job, (i)))
@@ -78,6 +82,9 @@ play_fabric (const Play *play, const Job *job)
 void play_next_head (Play *play, Track *track, gboolean first);   /* the next message of a track that exists */
 void play_advance   (Play *play, uint32_t track);                 /* sends what may go */
 void play_carried   (Play *play, Track *track);                   /* counts what a track that is alone carried */
+/* Latency and ticks of its messages to a peer; as an activity's: alone or not, a message
+ * takes as many ticks. */
+void play_price_alone (Play *play, Track *track, uint32_t peer, double bytes);
 void play_on_arrive (gpointer user, Engine *e, uint32_t sent);
 void play_on_arm    (gpointer user, Engine *e, uint32_t sent);
 
@@ -87,3 +94,9 @@ gboolean play_has_links (Play *play, const PlayJob *spec, uint32_t actor, uint32
 void     play_share     (Play *play, const Route *route);         /* with anybody */
 uint64_t play_user_on_line (const PlayJob *spec, uint32_t actor, uint32_t number);
 uint32_t play_actors    (const Play *play, const PlayJob *spec);
+
+/* play-stream.c: before the run, at an actor's start, and after. */
+void play_streams_find  (Play *play);
+void play_streams_begin (Play *play, const Job *job, uint32_t actor);
+void play_streams_count (Play *play, guint job);
+void play_streams_free  (Play *play);

@@ -47,9 +47,8 @@ rate_alone (const Play *play, const Route *route)
   return network_idle_rate (fabric_network (play->fabric), load, route->n, INFINITY);
 }
 
-/* The same conversion as an activity's: alone or not, a message takes as many ticks. */
-static void
-price_alone (Play *play, Track *track, uint32_t peer, double bytes)
+void
+play_price_alone (Play *play, Track *track, uint32_t peer, double bytes)
 {
   Route route;
   double rate;
@@ -88,7 +87,7 @@ send_alone (Play *play, uint32_t id, Track *track)
   Tick flows;
 
   if (track->head.peer != track->to || track->head.bytes < track->ticks_of || track->head.bytes > track->ticks_of)
-    price_alone (play, track, track->head.peer, track->head.bytes);
+    play_price_alone (play, track, track->head.peer, track->head.bytes);
   flows = MAX (now + track->latency, track->free);
   track->free = flows + track->ticks;
   track->carried += track->head.bytes;

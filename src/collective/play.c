@@ -45,7 +45,7 @@ on_begin (gpointer user, Engine *e, uint32_t actor)
   const Job *job = JOB (play, g_array_index (play->actor_job, uint32_t, actor));
 
   (void) e;
-  begin_tracks (play, job, actor - job->first_actor);
+  (job->streams ? play_streams_begin : begin_tracks) (play, job, actor - job->first_actor);
 }
 
 /* `e`: NULL: one of its own, as is the network run then. */
@@ -105,6 +105,7 @@ play_free (Play *play)
       g_free (JOB (play, i)->left);
       g_free (JOB (play, i)->begun);
     }
+  play_streams_free (play);
   if (play->own)
     {
       network_run_free (play->network);
@@ -319,8 +320,12 @@ play_run (Play *play, GError **error)
 {
   for (uint32_t i = 0; i < play->tracks->len; i++)
     TRACK (play, i)->alone = play->watch == NULL && (play->apart || has_own_links (play, i));
+  play_streams_find (play);
   if (!engine_run (play->engine, error))
     return FALSE;
+  for (guint i = 0; i < play->jobs->len; i++)
+    if (JOB (play, i)->streams)
+      play_streams_count (play, i);
   for (uint32_t i = 0; i < play->tracks->len; i++)
     play_carried (play, TRACK (play, i));
   return all_done (play, error);

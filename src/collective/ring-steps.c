@@ -13,7 +13,7 @@ plan (Schedule *s, const RankGroup *group, const Paths *paths, GError **error)
   (void) error;
   s->tracks = s->lanes = 1;
   s->one_peer = TRUE;
-  s->alike = s->op != OP_BROADCAST;
+  s->alike = s->stream = s->op != OP_BROADCAST;
   s->steps = s->op == OP_ALL_REDUCE ? 2 * (n - 1) : s->op == OP_BROADCAST ? 1 : n - 1;
   s->blocks = (s->op == OP_BROADCAST ? 1 : n) * s->chunks;
   s->own = s->op == OP_BROADCAST ? 0 : s->size / n;

@@ -44,6 +44,8 @@ struct Schedule
   double     own;                          /* bytes of a rank's own that pass its kernel besides what it gets */
   Priced     priced;
   gboolean   one_peer;                     /* a track sends to one peer only */
+  gboolean   stream;                       /* a track has all its messages, of one size, to the lane of its number, and sends one of the
+                                              first step at once, each other when as many came in that lane but one step */
   gboolean   alike;                        /* every rank does the same, turned by its number */
 };
 

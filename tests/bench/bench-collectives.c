@@ -10,18 +10,31 @@
 #include <unistd.h>
 
 /* One collective of 100 MB, 25 GB/s a NIC, 5 us a message, by tier and ranks, on a
- * star.  CSV: CPU time (median of several), memory at most besides an empty
- * program's (each row in a process of its own), messages, time predicted. */
+ * star or under the leaves of a fat tree.  CSV: CPU time (median of several), memory at
+ * most besides an empty program's (each row in a process of its own), time predicted.
+ * `bench-collectives WORK RANKS TIER`: that row alone. */
 
 typedef enum { TIER_MESSAGE, TIER_FOLDED, TIER_MAX_PLUS } Tier;
 static const char *const tiers[] = { "message", "folded", "max-plus" };
-typedef struct { const char *algorithm; CollectiveOp op; guint32 ranks; Tier tier; } Row;
-typedef struct { double cpu, predicted; guint64 messages; } Figure;
+typedef struct { const char *work, *algorithm; CollectiveOp op; Tier tier; guint32 most; guint32 leaf; } Line;
+static const Line lines[] = {
+  { "ring", "ring", OP_ALL_REDUCE, TIER_MESSAGE, 4096, 0 },
+  { "ring", "ring", OP_ALL_REDUCE, TIER_FOLDED, 4096, 0 },
+  { "ring", "ring", OP_ALL_REDUCE, TIER_MAX_PLUS, 16384, 0 },
+  { "ring-fat-tree", "ring", OP_ALL_REDUCE, TIER_MESSAGE, 4096, 32 },
+  { "tree", "tree", OP_ALL_REDUCE, TIER_MESSAGE, 4096, 0 },
+  { "halving-doubling", "halving-doubling", OP_ALL_REDUCE, TIER_MESSAGE, 4096, 0 },
+  { "all-to-all", "point-to-point", OP_ALL_TO_ALL, TIER_MESSAGE, 256, 0 },
+  { "all-to-all", "point-to-point", OP_ALL_TO_ALL, TIER_FOLDED, 4096, 0 },
+  { "pairwise", "pairwise", OP_ALL_TO_ALL, TIER_MESSAGE, 1024, 0 },
+};
+typedef struct { double cpu, predicted; } Figure;
 
 #define ROUNDS 5
 
+/* `leaf`: nodes under one, whose uplink is a link of `network`; 0: a star. */
 static Paths
-star (void)
+paths_of (guint32 leaf, Network *network)
 {
   Paths paths = { 0 };
   PathLeg *leg = &paths.between;
@@ -32,7 +45,13 @@ star (void)
       leg->hop[p] = 5e-6;
       leg->share[p] = 1;
     }
-  paths.between_efficiency = paths.p2p_share = paths.p2p_pair_share = paths.p2p_ll = 1;
+  paths.between_efficiency = paths.p2p_share = paths.p2p_pair_share = paths.p2p_ll = paths.tree_share = paths.pat_share = 1;
+  paths.local = INFINITY;
+  if (leaf > 0)
+    {
+      paths.nodes_per_leaf = leaf;
+      paths.leaf_up = paths.leaf_down = network_add (network, "leaf", leaf * 25e9, 0, 1, FALSE);
+    }
   return paths;
 }
 
@@ -47,9 +66,9 @@ cpu_now (void)
 
 /* With everything that a call makes: schedule, links, engine. */
 static Figure
-once (const Row *row, const Paths *paths, const Network *network)
+once (const Line *row, guint32 ranks, const Paths *paths, const Network *network)
 {
-  const RankGroup group = { .n_ranks = row->ranks, .n_nodes = row->ranks, .per_node = 1, .twins_per_node = 1 };
+  const RankGroup group = { .n_ranks = ranks, .n_nodes = ranks, .per_node = 1, .twins_per_node = 1 };
   CollectiveCall call = { .op = row->op, .size = 1e8, .protocol = PROTOCOL_SIMPLE };
   const double start = cpu_now ();
   Figure figure = { 0 };
@@ -72,7 +91,6 @@ once (const Row *row, const Paths *paths, const Network *network)
         play_add (play, &job);
         play_run (play, &error);
         end = play_end (play, 0);
-        figure.messages = play_messages (play);
       }
     g_assert_no_error (error);
   }
@@ -99,33 +117,32 @@ peak_kb (void)
 }
 
 static void
-measure (const Row *row)
+measure (const Line *row, guint32 ranks)
 {
   g_autoptr (Network) network = network_new ();
-  const Paths paths = star ();
+  const Paths paths = paths_of (row->leaf, network);
   const long before = peak_kb ();
   Figure figures[ROUNDS];
   int rounds = 0;
 
   do
-    figures[rounds] = once (row, &paths, network);
+    figures[rounds] = once (row, ranks, &paths, network);
   while (figures[rounds++].cpu < 2 && rounds < ROUNDS);
   qsort (figures, (size_t) rounds, sizeof *figures, by_cpu);
-  printf ("%s,%s,%u,%s,%" G_GUINT64_FORMAT ",%.6f,%.1f,%.9g\n", collective_op_name (row->op), row->algorithm, row->ranks,
-          tiers[row->tier], figures[rounds / 2].messages, figures[rounds / 2].cpu, (double) (peak_kb () - before) / 1024,
+  printf ("%s,%u,%s,%.6f,%ld,%.9g\n", row->work, ranks, tiers[row->tier], figures[rounds / 2].cpu, 1024 * (peak_kb () - before),
           figures[rounds / 2].predicted);
   fflush (stdout);
 }
 
 static void
-measure_apart (const Row *row)
+measure_apart (const Line *row, guint32 ranks)
 {
   const pid_t child = fork ();
   int status = 0;
 
   if (child == 0)
     {
-      measure (row);
+      measure (row, ranks);
       _exit (0);
     }
   if (child < 0 || waitpid (child, &status, 0) != child || status != 0)
@@ -133,22 +150,15 @@ measure_apart (const Row *row)
 }
 
 int
-main (void)
+main (int argc, char **argv)
 {
-  static const struct { const char *algorithm; CollectiveOp op; Tier tier; guint32 most; } lines[] = {
-    { "ring", OP_ALL_REDUCE, TIER_MESSAGE, 4096 },
-    { "ring", OP_ALL_REDUCE, TIER_FOLDED, 4096 },
-    { "ring", OP_ALL_REDUCE, TIER_MAX_PLUS, 16384 },
-    { "tree", OP_ALL_REDUCE, TIER_MESSAGE, 1024 },
-    { "halving-doubling", OP_ALL_REDUCE, TIER_MESSAGE, 4096 },
-    { "point-to-point", OP_ALL_TO_ALL, TIER_MESSAGE, 256 },
-    { "point-to-point", OP_ALL_TO_ALL, TIER_FOLDED, 4096 },
-  };
-
-  printf ("op,algorithm,ranks,tier,messages,cpu_s,memory_MiB,predicted_s\n");
+  printf ("work,ranks,tier,cpu_s,memory_bytes,predicted_s\n");
   fflush (stdout);
   for (gsize i = 0; i < G_N_ELEMENTS (lines); i++)
-    for (guint32 ranks = 8; ranks <= lines[i].most; ranks *= ranks < 64 ? 8 : 4)
-      measure_apart (&(Row) { lines[i].algorithm, lines[i].op, ranks, lines[i].tier });
+    if (argc < 4)
+      for (guint32 ranks = 8; ranks <= lines[i].most; ranks *= ranks < 64 ? 8 : 4)
+        measure_apart (&lines[i], ranks);
+    else if (strcmp (argv[1], lines[i].work) == 0 && strcmp (argv[3], tiers[lines[i].tier]) == 0)
+      measure_apart (&lines[i], (guint32) g_ascii_strtoull (argv[2], NULL, 10));
   return 0;
 }
