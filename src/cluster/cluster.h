@@ -56,6 +56,8 @@ gboolean       cluster_paths   (const Cluster *cluster, const char *which, const
  * NCCL: ranks a node and nodes of `group` become those of such boxes, evenly
  * filled.  Elsewhere the group stays.  Call it before cluster_paths. */
 void           cluster_fold_group (const Cluster *cluster, const char *which, RankGroup *group);
+/* The network cards behind a GPU of a node, as bits; 0: more than 64 in all. */
+guint64        cluster_cards   (const Cluster *cluster, guint64 gpu);
 /* A warning for people, or NULL: reducers too few for the workers, with the number that
  * would do; part of a cloud's machine. */
 char          *cluster_warning (const Cluster *cluster);

@@ -2,6 +2,13 @@
 #include "collective/fabric.h"
 #include <math.h>
 
+/* A group's cards that are one link: the first node's, and what part of its bytes
+ * goes over them. */
+typedef struct { Id out, in; double part; } Cards;
+/* What share of links of one kind the group's own capacity is. */
+typedef struct { Id first; uint32_t n; double share; } Kind;
+#define FABRIC_KINDS (16 + 2 * WORLD_BUNDLES)
+
 struct Fabric
 {
   Network *network;
@@ -13,13 +20,35 @@ struct Fabric
   Id       bridge[PATH_MAX_BRIDGES];
   double   gpu_share, bridge_share, nic_share, server_nic_share, server_share;
   double   in_hop, hop, switch_hop, copy;
+  /* over a world: */
+  FabricWorld *world;
+  Cards    cards[WORLD_BUNDLES];
+  guint    n_cards;
+  Kind     kind[FABRIC_KINDS];
+  guint    n_kinds;
 };
 
+/* `class`: of the cluster's network, that they are of. */
 static Id
-add (Fabric *f, const char *name, uint32_t n, double capacity)
+add_of_world (Fabric *f, const char *name, guint bundle, Id class, uint32_t n, double capacity)
+{
+  Kind *kind = &f->kind[f->n_kinds];
+
+  g_return_val_if_fail (f->n_kinds < FABRIC_KINDS, 0);
+  kind->first = world_links (f->world, name, bundle, class, n, capacity, &kind->share);
+  kind->n = n;
+  /* Nearly always all of it: load_part () need not look. */
+  f->n_kinds += kind->share < 1;
+  return kind->first;
+}
+
+static Id
+add (Fabric *f, const char *name, Id class, uint32_t n, double capacity)
 {
   Id first = 0;
 
+  if (f->world != NULL)
+    return n > 0 && capacity > 0 ? add_of_world (f, name, 0, class, n, capacity) : 0;
   for (uint32_t i = 0; i < n && capacity > 0; i++)
     {
       const Id id = network_add (f->network, name, capacity, 0, 1, FALSE);
@@ -29,11 +58,34 @@ add (Fabric *f, const char *name, uint32_t n, double capacity)
   return first;
 }
 
+/* Of a world bundle by bundle; cards 0: all of a node as one, the only bundle. */
 static void
-add_both (Fabric *f, const char *out_name, const char *in_name, Id *out, Id *in, uint32_t n, double capacity)
+add_cards (Fabric *f, const PathLeg *between, uint32_t n, guint64 cards)
 {
-  *out = add (f, out_name, n, capacity);
-  *in = add (f, in_name, n, capacity);
+  const double one = cards != 0 ? between->capacity : between->links * between->capacity;
+  const guint64 own = cards != 0 ? cards : 1;
+
+  if (f->world == NULL)
+    {
+      f->nic_out = add (f, "nic-out", between->out, n, between->links * between->capacity);
+      f->nic_in = add (f, "nic-in", between->in, n, between->links * between->capacity);
+      return;
+    }
+  for (guint i = 0; i < world_bundles (f->world); i++)
+    {
+      const guint64 bundle = world_bundle (f->world, i);
+      const double width = __builtin_popcountll (bundle);
+      Cards *at = &f->cards[f->n_cards];
+
+      if ((bundle & own) == 0)
+        continue;
+      at->out = add_of_world (f, "nic-out", i, between->out, n, width * one);
+      at->in = add_of_world (f, "nic-in", i, between->in, n, width * one);
+      at->part = width / __builtin_popcountll (own);
+      f->n_cards++;
+    }
+  f->nic_out = f->cards[0].out;
+  f->nic_in = f->cards[0].in;
 }
 
 /* Of point to point a share of its own (NCCL opens few channels to one peer). */
@@ -124,11 +176,12 @@ add_servers (Fabric *f, const Schedule *s, const Paths *paths)
   if (s->more != ACTORS_SERVERS)
     return;
   f->hosted = s->hosted;
-  add_both (f, "server-out", "server-in", &f->server_out, &f->server_in, s->servers - s->hosted, paths->server_capacity);
+  f->server_out = add (f, "server-out", paths->server_out, s->servers - s->hosted, paths->server_capacity);
+  f->server_in = add (f, "server-in", paths->server_in, s->servers - s->hosted, paths->server_capacity);
   f->server_share = fmin (1, paths->server_efficiency);
   f->server_nic_share = fmin (1, paths->server_nic_efficiency);
   if (isfinite (paths->server_sum))
-    f->server_sum = add (f, "server-sum", s->servers, paths->server_sum);
+    f->server_sum = add (f, "server-sum", 0, s->servers, paths->server_sum);
 }
 
 /* CPUs that reduce: `host_reduce` bytes of message a second are a rank's copies, sums
@@ -137,50 +190,86 @@ add_servers (Fabric *f, const Schedule *s, const Paths *paths)
 static void
 add_node_links (Fabric *f, const Schedule *s, const Paths *paths, Protocol protocol)
 {
+  const uint32_t ranks = f->folded ? 1 : f->ranks, nodes = f->folded ? 1 : f->nodes;
   const double n = s->ranks;
 
   if (s->priced == PRICED_HOST && isfinite (paths->host_reduce))
     {
-      f->host = add (f, "host", f->folded ? 1 : s->ranks, paths->host_reduce * 2 * (n - 1) / n);
+      f->host = add (f, "host", 0, ranks, paths->host_reduce * 2 * (n - 1) / n);
       return;
     }
   if (s->per_node < 2)
     return;
-  add_both (f, "gpu-out", "gpu-in", &f->gpu_out, &f->gpu_in, f->folded ? 1 : s->ranks, paths->in_node.rate);
+  f->gpu_out = add (f, "gpu-out", paths->in_node.out, ranks, paths->in_node.rate);
+  f->gpu_in = add (f, "gpu-in", paths->in_node.in, ranks, paths->in_node.rate);
   f->gpu_share = gpu_share (s, paths, protocol);
   f->bridge_share = fmin (1, paths->in_node.share[protocol]);
   f->n_bridges = paths->in_node.n_bridges;
   for (guint i = 0; i < f->n_bridges; i++)
-    f->bridge[i] = add (f, "bridge", f->folded ? 1 : s->nodes, paths->in_node.bridge[i].capacity);
+    f->bridge[i] = add (f, "bridge", paths->in_node.bridge[i].link, nodes, paths->in_node.bridge[i].capacity);
+}
+
+static void
+add_leaves (Fabric *f, const Schedule *s, const Paths *paths, const Network *network)
+{
+  const double per_leaf = paths->nodes_per_leaf;
+  uint32_t n;
+
+  if (s->nodes < 2 || paths->leaf_up == 0 || per_leaf <= 0 || f->nodes <= per_leaf)
+    return;
+  f->nodes_per_leaf = (uint32_t) per_leaf;
+  n = (f->nodes - 1) / f->nodes_per_leaf + 1;
+  f->leaf_up = add (f, "leaf-up", paths->leaf_up, n, network_link (network, paths->leaf_up)->capacity);
+  f->leaf_down = add (f, "leaf-down", paths->leaf_down, n, network_link (network, paths->leaf_down)->capacity);
+}
+
+static void
+add_links (Fabric *f, const Schedule *s, const Paths *paths, const Network *network, Protocol protocol, guint64 cards)
+{
+  f->more = s->more;
+  fill_hops (f, s, paths, protocol);
+  add_node_links (f, s, paths, protocol);
+  if (s->nodes > 1 || s->more == ACTORS_SERVERS)
+    {
+      add_cards (f, &paths->between, f->folded ? 1 : f->nodes, cards);
+      f->nic_share = nic_share (s, paths, protocol);
+    }
+  add_leaves (f, s, paths, network);
+  add_servers (f, s, paths);
 }
 
 Fabric *
 fabric_new (const Schedule *s, const Paths *paths, const Network *network, Protocol protocol, gboolean folded)
 {
   Fabric *f = g_new0 (Fabric, 1);
-  const uint32_t nodes = folded ? 1 : s->nodes;
 
   f->network = network_new ();
   f->folded = folded;
-  f->more = s->more;
   f->ranks = s->ranks;
   f->per_node = s->per_node;
   f->nodes = s->nodes;
-  fill_hops (f, s, paths, protocol);
-  add_node_links (f, s, paths, protocol);
-  if (s->nodes > 1 || s->more == ACTORS_SERVERS)
-    {
-      add_both (f, "nic-out", "nic-in", &f->nic_out, &f->nic_in, nodes, paths->between.links * paths->between.capacity);
-      f->nic_share = nic_share (s, paths, protocol);
-    }
-  if (s->nodes > 1 && paths->leaf_up != 0 && paths->nodes_per_leaf > 0 && s->nodes > paths->nodes_per_leaf)
-    {
-      f->nodes_per_leaf = (uint32_t) paths->nodes_per_leaf;
-      add_both (f, "leaf-up", "leaf-down", &f->leaf_up, &f->leaf_down, (nodes - 1) / f->nodes_per_leaf + 1,
-                network_link (network, paths->leaf_up)->capacity);
-    }
-  add_servers (f, s, paths);
+  add_links (f, s, paths, network, protocol, 0);
   return f;
+}
+
+Fabric *
+fabric_view (FabricWorld *world, const Schedule *s, const Paths *paths, const Network *network, Protocol protocol, guint64 cards)
+{
+  Fabric *f = g_new0 (Fabric, 1);
+
+  f->world = world;
+  f->folded = world_folded (world);
+  f->ranks = world_ranks (world);
+  f->per_node = world_per_node (world);
+  f->nodes = f->ranks / f->per_node;
+  add_links (f, s, paths, network, protocol, cards);
+  return f;
+}
+
+void
+fabric_expect (FabricWorld *world, const Schedule *s, const Paths *paths, const Network *network, Protocol protocol, guint64 cards)
+{
+  fabric_free (fabric_view (world, s, paths, network, protocol, cards));
 }
 
 void
@@ -195,7 +284,7 @@ fabric_free (Fabric *fabric)
 const Network *
 fabric_network (const Fabric *fabric)
 {
-  return fabric->network;
+  return fabric->world != NULL ? world_network (fabric->world) : fabric->network;
 }
 
 gboolean
@@ -229,10 +318,30 @@ fabric_nic_in (const Fabric *f, uint32_t node)
 }
 
 static void
-load (Route *out, Id link, double share)
+load_part (const Fabric *f, Route *out, Id link, double share, double part)
 {
-  if (link != 0)
-    out->load[out->n++] = (LinkLoad) { .link = link, .bytes = 1, .efficiency = share };
+  if (link == 0)
+    return;
+  for (guint i = 0; i < f->n_kinds; i++)
+    if (link >= f->kind[i].first && link - f->kind[i].first < f->kind[i].n)
+      share *= f->kind[i].share;
+  out->load[out->n++] = (LinkLoad) { .link = link, .bytes = part, .efficiency = share };
+}
+
+static void
+load (const Fabric *f, Route *out, Id link, double share)
+{
+  load_part (f, out, link, share, 1);
+}
+
+/* All of a group's cards alike: the channels spread over them. */
+static void
+load_cards (const Fabric *f, Route *out, gboolean leaves, uint32_t node, double share)
+{
+  if (f->world == NULL)
+    load (f, out, leaves ? fabric_nic_out (f, node) : fabric_nic_in (f, node), share);
+  for (guint i = 0; i < f->n_cards; i++)
+    load_part (f, out, (leaves ? f->cards[i].out : f->cards[i].in) + (f->folded ? 0 : node), share, f->cards[i].part);
 }
 
 /* Half of a node's GPUs on either side of the bridge. */
@@ -250,17 +359,17 @@ in_node (const Fabric *f, uint32_t from, uint32_t to, Route *out)
   out->latency = f->in_hop;
   if (f->gpu_out == 0)
     return;
-  load (out, f->gpu_out + (f->folded ? 0 : from), f->gpu_share);
-  load (out, f->gpu_in + (f->folded ? 0 : to), f->gpu_share);
+  load (f, out, f->gpu_out + (f->folded ? 0 : from), f->gpu_share);
+  load (f, out, f->gpu_in + (f->folded ? 0 : to), f->gpu_share);
   for (guint i = 0; i < f->n_bridges && crosses_bridge (f, from, to); i++)
-    load (out, f->bridge[i] + from / f->per_node, f->bridge_share);
+    load (f, out, f->bridge[i] + from / f->per_node, f->bridge_share);
 }
 
 /* A GPU's own link up to the switch or down from it. */
 static void
 with_nvswitch (const Fabric *f, uint32_t from, uint32_t to, Route *out)
 {
-  load (out, to >= f->ranks ? f->gpu_out + from : f->gpu_in + to, f->gpu_share);
+  load (f, out, to >= f->ranks ? f->gpu_out + from : f->gpu_in + to, f->gpu_share);
   out->latency = f->switch_hop;
 }
 
@@ -278,14 +387,14 @@ with_server (const Fabric *f, uint32_t from, uint32_t to, Route *out)
   const gboolean up = to >= f->ranks;
   const uint32_t worker = up ? from : to, server = (up ? to : from) - f->ranks, node = worker / f->per_node;
   const gboolean hosted = server < f->hosted, same = hosted && server == node;
-  const Id nic = up ? fabric_nic_out (f, node) : fabric_nic_in (f, node);
 
-  load (out, same ? 0 : nic, f->more == ACTORS_SERVERS ? f->server_nic_share : f->nic_share);
+  if (!same)
+    load_cards (f, out, up, node, f->more == ACTORS_SERVERS ? f->server_nic_share : f->nic_share);
   if (hosted && !same)
-    load (out, up ? fabric_nic_in (f, server) : fabric_nic_out (f, server), f->server_nic_share);
+    load_cards (f, out, !up, server, f->server_nic_share);
   else if (!hosted)
-    load (out, of_servers (up ? f->server_in : f->server_out, server - f->hosted), f->server_share);
-  load (out, up ? of_servers (f->server_sum, server) : 0, 1);
+    load (f, out, of_servers (up ? f->server_in : f->server_out, server - f->hosted), f->server_share);
+  load (f, out, up ? of_servers (f->server_sum, server) : 0, 1);
   out->latency = f->hop;
 }
 
@@ -301,18 +410,18 @@ fabric_route (const Fabric *f, uint32_t from, uint32_t to, Route *out)
       (f->more == ACTORS_NVSWITCHES ? with_nvswitch : with_server) (f, from, to, out);
       return;
     }
-  load (out, f->host != 0 ? f->host + (f->folded ? 0 : to) : 0, 1);
+  load (f, out, f->host != 0 ? f->host + (f->folded ? 0 : to) : 0, 1);
   if (a == b)
     {
       in_node (f, from, to, out);
       return;
     }
-  load (out, fabric_nic_out (f, a), f->nic_share);
-  load (out, fabric_nic_in (f, b), f->nic_share);
+  load_cards (f, out, TRUE, a, f->nic_share);
+  load_cards (f, out, FALSE, b, f->nic_share);
   if (f->nodes_per_leaf > 0 && a / f->nodes_per_leaf != b / f->nodes_per_leaf)
     {
-      load (out, f->leaf_up + a / f->nodes_per_leaf, 1);
-      load (out, f->leaf_down + b / f->nodes_per_leaf, 1);
+      load (f, out, f->leaf_up + a / f->nodes_per_leaf, 1);
+      load (f, out, f->leaf_down + b / f->nodes_per_leaf, 1);
     }
   out->latency = f->hop;
   out->copy = f->copy;

@@ -20,7 +20,7 @@ play_carried (Play *play, Track *track)
     return;
   route_of (play, track, track->to, &route);
   for (guint i = 0; i < route.n; i++)
-    play->bytes[route.load[i].link] += track->carried;
+    play->bytes[route.load[i].link] += track->carried * route.load[i].bytes;
   track->carried = 0;
 }
 
@@ -103,7 +103,7 @@ send_shared (Play *play, uint32_t id, Track *track)
 
   route_of (play, track, track->head.peer, &route);
   for (guint i = 0; i < route.n; i++)
-    play->bytes[route.load[i].link] += track->head.bytes;
+    play->bytes[route.load[i].link] += track->head.bytes * route.load[i].bytes;
   if (play->watch != NULL)
     g_array_index (play->seen, Seen, sent) = (Seen) { track->head, track->step, track->chunk, now, 0 };
   if (track->first == NOTHING)

@@ -154,6 +154,7 @@ start_tracks (Play *play, Job *job, guint number)
       Track *track = TRACK (play, job->first_track + i);
       const gboolean alone = track->alone;
 
+      play_carried (play, track);
       *track = (Track) { .job = number, .actor = i / s->tracks, .number = i % s->tracks, .first = NOTHING, .last = NOTHING,
                          .to = NOTHING, .alone = alone };
       play_next_head (play, track, TRUE);
@@ -245,10 +246,14 @@ play_reset (Play *play)
   g_array_set_size (play->of_activity, 0);
   play->spare = NOTHING;
   play->messages = play->shared = 0;
+  for (guint i = 0; i < play->jobs->len; i++)
+    {
+      play_again (play, i);
+      for (uint32_t k = 0; k < JOB (play, i)->actors; k++)
+        JOB (play, i)->sent[k] = JOB (play, i)->got[k] = 0;
+    }
   for (guint i = 0; i <= network_n_links (fabric_network (play->fabric)); i++)
     play->bytes[i] = 0;
-  for (guint i = 0; i < play->jobs->len; i++)
-    play_again (play, i);
 }
 
 void
@@ -315,6 +320,13 @@ has_own_links (Play *play, uint32_t id)
   return play_has_links (play, &JOB (play, track->job)->spec, track->actor, track->number, id + 1);
 }
 
+void
+play_settle (Play *play)
+{
+  for (uint32_t i = 0; i < play->tracks->len; i++)
+    play_carried (play, TRACK (play, i));
+}
+
 gboolean
 play_run (Play *play, GError **error)
 {
@@ -326,8 +338,7 @@ play_run (Play *play, GError **error)
   for (guint i = 0; i < play->jobs->len; i++)
     if (JOB (play, i)->streams)
       play_streams_count (play, i);
-  for (uint32_t i = 0; i < play->tracks->len; i++)
-    play_carried (play, TRACK (play, i));
+  play_settle (play);
   return all_done (play, error);
 }
 
@@ -365,6 +376,18 @@ double
 play_got (const Play *play, guint job, uint32_t actor)
 {
   return JOB (play, job)->got[actor];
+}
+
+void
+play_totals (const Play *play, double *sent, double *got)
+{
+  *sent = *got = 0;
+  for (guint i = 0; i < play->jobs->len; i++)
+    for (uint32_t k = 0; k < JOB (play, i)->actors; k++)
+      {
+        *sent += JOB (play, i)->sent[k];
+        *got += JOB (play, i)->got[k];
+      }
 }
 
 double

@@ -43,6 +43,8 @@ void     play_reset    (Play *play);
 /* A held job once more, all of whose ranks are done; an actor's start, now. */
 void     play_again    (Play *play, guint job);
 void     play_begin    (Play *play, guint job, uint32_t actor);
+/* After the engine's run: what went over each link is counted. */
+void     play_settle   (Play *play);
 /* Factors on durations: hops, and bytes by link (borrowed; NULL: none), where the
  * network run has the same. */
 void     play_scale    (Play *play, double latency, const double *link);
@@ -62,5 +64,6 @@ guint64  play_messages (const Play *play);
 guint64  play_shared   (const Play *play);      /* of them, those whose links others may use too */
 double   play_sent     (const Play *play, guint job, uint32_t actor);   /* bytes */
 double   play_got      (const Play *play, guint job, uint32_t actor);
+void     play_totals   (const Play *play, double *sent, double *got);    /* of all actors */
 double   play_bytes    (const Play *play, Id link);                      /* of the fabric's network */
 Tick     play_ticks    (double seconds);        /* rounded up */

@@ -12,6 +12,7 @@ typedef struct
   guint64 n_ranks, n_nodes, per_node;
   guint64 twins_per_node;       /* groups that share each node's NICs, this one counted: 1 = alone */
   guint64 stride;               /* from a member in a node to the next, in GPUs; 0 as 1: side by side */
+  guint64 spacing;              /* from a member to the next, in ranks, among all who make such groups at once; 0 as 1 */
 } RankGroup;
 
 /* A link that the GPUs of a node share (host bridge, link between CPUs) and that

@@ -24,16 +24,18 @@ check_ledger (Result *r)
              g_strdup_printf ("%.12g s of %.12g s", sum, r->step_time));
 }
 
-/* Bytes that the calls put on a link, and the busy seconds these take, in one step. */
+/* Bytes that the calls put on a link as flows, and the busy seconds these take, in one step. */
 static void
-expected_load (const StepGraph *graph, const Network *network, Id link, double *bytes, double *busy)
+expected_load (const Execution *x, const Network *network, Id link, double *bytes, double *busy)
 {
+  const StepGraph *graph = execution_graph (x);
+
   *bytes = *busy = 0;
   for (guint i = 0; i < graph->calls->len; i++)
     {
       const GraphCall *call = graph_get_call (graph, i);
 
-      for (guint k = 0; k < call->flow.n_loads; k++)
+      for (guint k = 0; k < call->flow.n_loads && !execution_plays (x, i); k++)
         {
           const LinkLoad *load = &call->flow.load[k];
 
@@ -58,7 +60,7 @@ check_links (Result *r, const Execution *x, const Network *network)
       const double carried = network_run_bytes (run, link), busy_run = network_run_busy (run, link);
       double bytes, busy;
 
-      expected_load (execution_graph (x), network, link, &bytes, &busy);
+      expected_load (x, network, link, &bytes, &busy);
       conserved = conserved && fabs (carried - steps * bytes) <= 1e-6 * (steps * bytes) + 1;
       within = within && busy_run <= seconds_from_ticks (engine_now (execution_engine (x))) * (1 + dust) + 1e-9;
       bounded = bounded && busy <= r->step_time * (1 + 1e-6) + 1e-9;
@@ -68,6 +70,26 @@ check_links (Result *r, const Execution *x, const Network *network)
   add_check (r, "bytes are conserved on every link", conserved, g_strdup (detail->str));
   add_check (r, "no link carries more than its capacity", within, g_strdup (detail->str));
   add_check (r, "the step is no shorter than its bytes", bounded, g_strdup (detail->str));
+}
+
+/* Messages: all that was sent came, and no link had more than its time holds. */
+static void
+check_messages (Result *r, const Execution *x)
+{
+  const Play *play = execution_play (x);
+  const Network *network = execution_play_network (x);
+  const double seconds = seconds_from_ticks (engine_now (execution_engine (x)));
+  double sent = 0, got = 0, busiest = 0;
+
+  if (play == NULL)
+    return;
+  play_totals (play, &sent, &got);
+  for (Id link = 1; link <= network_n_links (network); link++)
+    busiest = MAX (busiest, play_bytes (play, link) / network_link (network, link)->capacity);
+  add_check (r, "every message that was sent came", fabs (sent - got) <= dust * sent,
+             g_strdup_printf ("%.9g B sent, %.9g B came", sent, got));
+  add_check (r, "no link carries more messages than its capacity", busiest <= seconds * (1 + dust) + 1e-9,
+             g_strdup_printf ("%.9g s of bytes on the busiest in %.9g s", busiest, seconds));
 }
 
 /* Kernels of one class in a step, when nothing slows them. */
@@ -108,6 +130,7 @@ summary_checks (Result *r, const Execution *x, const Window *window, const Netwo
   check_ledger (r);
   check_bounds (r, execution_graph (x));
   check_links (r, x, network);
+  check_messages (r, x);
   for (guint i = 0; i < r->n_checks; i++)
     {
       if (r->checks[i].ok)

@@ -2,8 +2,8 @@
 #pragma once
 #include "run/execute.h"
 
-/* Between execute.c (tasks and hooks), transfer.c (what a meeting asks of the
- * network) and beside.c (kernels that run beside collectives). */
+/* Between execute.c (tasks and hooks), transfer.c and transfer-messages.c (what a
+ * meeting asks of the network, as a flow or as messages) and beside.c (kernels that run beside collectives). */
 
 /* A class whose kernels something may slow. */
 typedef struct
@@ -13,6 +13,8 @@ typedef struct
   double slowdown;          /* of those */
   gboolean changed;
 } ClassState;
+
+typedef struct MessageRun MessageRun;
 
 struct Execution
 {
@@ -28,6 +30,7 @@ struct Execution
   GArray     *changed;      /* of guint */
   guint      *last_compute; /* graph task that ends a class's step */
   DurationScale scale;
+  MessageRun *messages;     /* NULL: all calls are flows */
 };
 
 guint            execute_class (const Execution *x, Id task);
@@ -39,6 +42,18 @@ void   transfer_reset   (Execution *x);
 void   transfer_arrived (Execution *x, Id task);
 void   transfer_met     (Execution *x, Id meeting);
 void   transfer_ended   (Execution *x, Id meeting);
+Tick     transfer_latency    (const Execution *x, double seconds);   /* scaled */
+double   transfer_link_scale (const Execution *x, Id link);
+gboolean transfer_slows      (const Execution *x, const GraphCall *call);   /* kernels beside it */
+
+/* transfer-messages.c: the same of calls that are played message by message. */
+gboolean message_plays          (const Execution *x, guint call);
+void     message_arrived        (Execution *x, Id task);
+void     message_activity_ended (Execution *x, Id activity);
+void     message_run_reset      (Execution *x);
+void     message_run_settle     (MessageRun *messages);
+void     message_run_free       (MessageRun *messages);
+void     message_run_instant    (MessageRun *messages);
 
 /* beside.c: a member's collective starts to wait for others (`slowdown` of kernels
  * meanwhile), to move bytes, is over; a kernel starts, ends; nothing more happens at

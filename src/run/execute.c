@@ -40,6 +40,20 @@ execution_network (const Execution *x)
   return x->network;
 }
 
+gboolean
+execution_plays (const Execution *x, guint call)
+{
+  return message_plays (x, call);
+}
+
+Tick
+execution_met (const Execution *x, const Task *member)
+{
+  const Tick last = engine_get_meeting (x->engine, member->what)->last;
+
+  return last <= member->end ? last : member->start;
+}
+
 guint
 execution_steps (const Execution *x)
 {
@@ -140,10 +154,14 @@ on_end (gpointer user, Engine *e, Id activity)
 {
   Execution *x = user;
 
-  if (engine_activity_meeting (e, activity) != 0)
-    network_end (x->network, activity);
-  else
-    beside_kernel_ended (x, engine_activity_task (e, activity));
+  if (engine_activity_task (e, activity) != 0)
+    {
+      beside_kernel_ended (x, engine_activity_task (e, activity));
+      return;
+    }
+  network_end (x->network, activity);
+  if (x->messages != NULL)
+    message_activity_ended (x, activity);
 }
 
 static void
@@ -154,6 +172,8 @@ on_instant (gpointer user, Engine *e)
   (void) e;
   beside_instant (x);
   network_run_instant (x->network);
+  if (x->messages != NULL)
+    message_run_instant (x->messages);
 }
 
 static void
@@ -201,6 +221,7 @@ execution_free (Execution *x)
 {
   if (x == NULL)
     return;
+  message_run_free (x->messages);
   network_run_free (x->network);
   engine_free (x->engine);
   g_free (x->classes);
@@ -291,7 +312,11 @@ execution_run (Execution *x, guint steps, GError **error)
   for (guint step = 0; step < steps; step++)
     add_step (x, step);
   if (engine_run (x->engine, error))
-    return TRUE;
+    {
+      if (x->messages != NULL)
+        message_run_settle (x->messages);
+      return TRUE;
+    }
   explain_time (error);
   return FALSE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
-#include "strategy/graph.h"
+#include "run/messages.h"
 
 /* Plays the steps of a graph on the engine, one behind the other without a
  * barrier: meetings become transfers on the network, kernels slow down beside
@@ -28,6 +28,9 @@ Execution *execution_new  (const StepGraph *graph, const Network *network, gbool
 void       execution_scale (Execution *x, const DurationScale *scale);   /* before execution_run () */
 void       execution_free (Execution *x);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Execution, execution_free)
+/* Before the first run: calls are played message by message, over `messages` of the
+ * same graph (borrowed). */
+void       execution_messages (Execution *x, const Messages *messages);
 /* From time 0.  May be called again.  ENGINE_ERROR_DEADLOCK names the tasks. */
 gboolean   execution_run  (Execution *x, guint steps, GError **error);
 
@@ -35,6 +38,13 @@ const StepGraph  *execution_graph   (const Execution *x);
 const Engine     *execution_engine  (const Execution *x);
 const NetworkRun *execution_network (const Execution *x);
 guint             execution_steps   (const Execution *x);
+/* Its messages and the links under them; NULL: all calls were flows. */
+const Play       *execution_play         (const Execution *x);
+const Network    *execution_play_network (const Execution *x);
+gboolean          execution_plays   (const Execution *x, guint call);
+/* From when on a member of a meeting moves bytes, as far as that is known: all have
+ * come, or it was done before. */
+Tick              execution_met     (const Execution *x, const Task *member);
 /* The end of a step (from 0): the latest last compute task of any class. */
 Tick              execution_end     (const Execution *x, guint step);
 /* Which task of the graph, and in which step, an engine task is. */

@@ -53,7 +53,7 @@ static Tick
 give_meeting (Walk *w, Id id, const Task *task, Tick from, Tick to)
 {
   const Meeting *meeting = engine_get_meeting (w->engine, task->what);
-  const Tick met = MIN (MAX (meeting->last, from), to);
+  const Tick met = MIN (MAX (execution_met (w->x, task), from), to);
   const Tick came = MIN (MAX (task->start, from), met);
 
   give (w, CAUSE_EXPOSED_COMM, met, to);
@@ -173,11 +173,13 @@ walk_path (Walk *w)
     {
       const Task *task = engine_get_task (w->engine, id);
       const Meeting *meeting = task->kind == TASK_MEET ? engine_get_meeting (w->engine, task->what) : NULL;
-      const Tick start = MIN (MAX (meeting != NULL ? meeting->last : task->start, w->ledger->from), to);
+      /* done before all had come: it waited for nobody */
+      const Meeting *waited = meeting != NULL && meeting->last <= task->end ? meeting : NULL;
+      const Tick start = MIN (MAX (waited != NULL ? waited->last : task->start, w->ledger->from), to);
 
       w->ledger->path[task->cause] += to - start;
       to = start;
-      id = meeting != NULL ? engine_get_task (w->engine, meeting->last_task)->last : task->last;
+      id = waited != NULL ? engine_get_task (w->engine, waited->last_task)->last : task->last;
     }
   w->ledger->path[CAUSE_OTHER] += to - w->ledger->from;
 }

@@ -128,7 +128,7 @@ fill_lane (Lane *lane, const Execution *x, const Window *window, guint queue)
 
       if (task->kind == TASK_MEET)
         {
-          const Tick met = engine_get_meeting (engine, task->what)->last;
+          const Tick met = execution_met (x, task);
 
           add_span (spans, window, task->start, met, source->label, CAUSE_WAIT, FALSE);
           add_span (spans, window, met, task->end, source->label, CAUSE_EXPOSED_COMM, TRUE);

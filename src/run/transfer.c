@@ -10,8 +10,8 @@ execution_call_link (const GraphCall *call, const Network *network)
 
 /* A call that slows nothing is of no matter to kernels: receives of a pipeline wait
  * all the time. */
-static gboolean
-slows (const Execution *x, const GraphCall *call)
+gboolean
+transfer_slows (const Execution *x, const GraphCall *call)
 {
   return !x->ideal_network && call->slowdown > 1;
 }
@@ -19,14 +19,14 @@ slows (const Execution *x, const GraphCall *call)
 static void
 each_member (Execution *x, Id meeting, void (*what) (Execution *x, Id member))
 {
-  if (!slows (x, execute_call (x, meeting)))
+  if (!transfer_slows (x, execute_call (x, meeting)))
     return;
   for (Id task = engine_get_meeting (x->engine, meeting)->first_member; task != 0; task = engine_next_member (x->engine, task))
     what (x, task);
 }
 
-static double
-link_scale (const Execution *x, Id link)
+double
+transfer_link_scale (const Execution *x, Id link)
 {
   const gboolean all = x->scale.links[0] == 0;
 
@@ -41,14 +41,14 @@ start_bytes (gpointer user, Engine *e, uint32_t meeting)
   const CollectiveFlow *flow = &call->flow;
 
   if (call->call.size > 0 && (flow->n_loads > 0 || isfinite (flow->cap)))
-    network_start (x->network, meeting, call->call.size, flow->cap / link_scale (x, execution_call_link (call, x->links)), 1,
+    network_start (x->network, meeting, call->call.size, flow->cap / transfer_link_scale (x, execution_call_link (call, x->links)), 1,
                    flow->load, flow->n_loads);
   else
     engine_end_meeting (e, meeting);
 }
 
-static Tick
-latency_ticks (const Execution *x, double seconds)
+Tick
+transfer_latency (const Execution *x, double seconds)
 {
   return ticks_from_seconds (seconds * x->scale.latency);
 }
@@ -60,7 +60,7 @@ start_kernels (gpointer user, Engine *e, uint32_t meeting)
 {
   Execution *x = user;
   const GraphCall *call = execute_call (x, meeting);
-  const Tick latency = latency_ticks (x, call->launch + call->flow.latency) - latency_ticks (x, call->launch);
+  const Tick latency = transfer_latency (x, call->launch + call->flow.latency) - transfer_latency (x, call->launch);
 
   each_member (x, meeting, beside_flies);
   if (latency > 0)
@@ -81,8 +81,10 @@ void
 transfer_reset (Execution *x)
 {
   network_run_reset (x->network);
+  if (x->messages != NULL)
+    message_run_reset (x);
   for (Id link = 1; link <= network_n_links (x->links); link++)
-    network_run_scale (x->network, link, 1 / link_scale (x, link));
+    network_run_scale (x->network, link, 1 / transfer_link_scale (x, link));
 }
 
 void
@@ -90,20 +92,24 @@ transfer_arrived (Execution *x, Id task)
 {
   const GraphCall *call = execute_call (x, engine_get_task (x->engine, task)->what);
 
-  if (slows (x, call))
+  if (message_plays (x, execution_call (x, engine_get_task (x->engine, task)->what, NULL)))
+    message_arrived (x, task);
+  else if (transfer_slows (x, call))
     beside_spins (x, task, call->slowdown);
 }
 
 void
 transfer_met (Execution *x, Id meeting)
 {
-  const Tick launch = latency_ticks (x, execute_call (x, meeting)->launch);
+  const Tick launch = transfer_latency (x, execute_call (x, meeting)->launch);
 
   if (x->ideal_network)
     {
       engine_end_meeting (x->engine, meeting);
       return;
     }
+  if (message_plays (x, execution_call (x, meeting, NULL)))
+    return;
   each_member (x, meeting, beside_met);
   if (launch > 0)
     engine_at (x->engine, engine_now (x->engine) + launch, x->launched, meeting);
@@ -114,5 +120,6 @@ transfer_met (Execution *x, Id meeting)
 void
 transfer_ended (Execution *x, Id meeting)
 {
-  each_member (x, meeting, beside_ended);
+  if (!message_plays (x, execution_call (x, meeting, NULL)))
+    each_member (x, meeting, beside_ended);
 }

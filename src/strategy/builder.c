@@ -143,6 +143,7 @@ price (const Builder *b, GraphCall *call, const RankGroup *group, GError **error
 
   if (b->policy->price != NULL)
     {
+      call->merged = TRUE;
       if (!b->policy->price (b->in, call, error))
         return FALSE;
     }

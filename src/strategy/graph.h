@@ -36,6 +36,7 @@ typedef struct
   double         launch;    /* s on the communication queue before flow.latency */
   double         slowdown;  /* of kernels beside it, >= 1 */
   guint          members;
+  gboolean       merged;    /* stands for several calls, or for none of collective/: it has no messages */
   Id             link;      /* that bounds it where the flow has no loads: a rate of its own, shared with nobody */
   const char    *label;
 } GraphCall;

@@ -44,7 +44,7 @@ price (const Megatron *m, RankGroup group, CollectiveOp op, double size, const C
   const Network *network = cluster_network (m->in->cluster);
   gboolean on_gpu;
 
-  *out = (GraphCall) { .call = { .op = op, .size = size, .algorithm = algorithm, .protocol = PROTOCOL_AUTO }, .slowdown = 1, .group = group };
+  *out = (GraphCall) { .call = { .op = op, .size = size, .algorithm = algorithm, .protocol = PROTOCOL_AUTO }, .slowdown = 1, .group = group, .merged = TRUE };
   *wire = 0;
   if (group.n_ranks < 2 || size <= 0)
     {

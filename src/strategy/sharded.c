@@ -40,12 +40,14 @@ sharded_groups (const StepInput *in, guint64 size, const char *key, RankGroup *s
   if (size <= gpus)
     {
       *shard = (RankGroup) { .n_ranks = size, .n_nodes = 1, .per_node = size, .twins_per_node = gpus / size, .stride = 1 };
-      *replicas = (RankGroup) { .n_ranks = world / size, .n_nodes = nodes, .per_node = gpus / size, .twins_per_node = size, .stride = size };
+      *replicas = (RankGroup) { .n_ranks = world / size, .n_nodes = nodes, .per_node = gpus / size, .twins_per_node = size, .stride = size,
+                                .spacing = size };
     }
   else
     {
       *shard = (RankGroup) { .n_ranks = size, .n_nodes = size / gpus, .per_node = gpus, .twins_per_node = 1, .stride = 1 };
-      *replicas = (RankGroup) { .n_ranks = world / size, .n_nodes = world / size, .per_node = 1, .twins_per_node = gpus, .stride = 1 };
+      *replicas = (RankGroup) { .n_ranks = world / size, .n_nodes = world / size, .per_node = 1, .twins_per_node = gpus, .stride = 1,
+                                .spacing = size };
     }
   return TRUE;
 }
