@@ -12,14 +12,14 @@
 typedef struct
 {
   const CollectiveUse *first;
-  guint  n;
-  double smallest, largest, start, end, wire, exposed, slowest, fastest;   /* the last two: busbw */
+  guint64 n;
+  double  smallest, largest, start, end, wire, exposed, slowest, fastest;   /* the last two: busbw */
 } Bunch;
 
 static Bunch
 bunch_of (const CollectiveUse *use)
 {
-  return (Bunch) { .first = use, .n = 1, .smallest = use->bytes, .largest = use->bytes, .start = use->start,
+  return (Bunch) { .first = use, .n = use->calls, .smallest = use->bytes, .largest = use->bytes, .start = use->start,
                    .end = use->end, .wire = use->wire_s, .exposed = use->exposed_s, .slowest = use->busbw,
                    .fastest = use->busbw };
 }
@@ -35,7 +35,7 @@ bunch_takes (const Bunch *bunch, const CollectiveUse *use)
 static void
 bunch_add (Bunch *bunch, const CollectiveUse *use)
 {
-  bunch->n++;
+  bunch->n += use->calls;
   bunch->smallest = MIN (bunch->smallest, use->bytes);
   bunch->largest = MAX (bunch->largest, use->bytes);
   bunch->start = MIN (bunch->start, use->start);
@@ -58,7 +58,7 @@ bunch_label (const Bunch *bunch)
   while (length > 0 && g_ascii_isdigit (label[length - 1]))
     length--;
   g_autofree char *stem = g_strchomp (g_strndup (label, length));
-  return g_strdup_printf ("%u x %s", bunch->n, stem[0] != '\0' ? stem : label);
+  return g_strdup_printf ("%" G_GUINT64_FORMAT " x %s", bunch->n, stem[0] != '\0' ? stem : label);
 }
 
 /* "27.3 MB" or "25.1 to 31.4 MB". */

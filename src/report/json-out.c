@@ -121,6 +121,7 @@ put_collectives (JsonBuilder *b, const Result *result)
       json_put_text (b, "algorithm", use->algorithm);
       json_put_text (b, "protocol", use->protocol);
       json_put_text (b, "bound_by", use->link);
+      json_put_number (b, "calls", (double) use->calls);
       json_put_number (b, "size_bytes", use->bytes);
       json_put_number (b, "nic_bytes", use->nic_bytes);
       json_put_number (b, "start_s", use->start);

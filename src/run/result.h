@@ -7,7 +7,8 @@
 
 typedef struct { char *name; double seconds; } NamedTime;
 typedef struct { char *name, *detail; gboolean ok; } Check;
-/* Calls of one kind in a step. */
+/* Calls of one kind in a step: of one name, operation, size and way.  Seconds of the
+ * wire, latency and exposed ones are those of all of them. */
 typedef struct
 {
   char   *label;              /* "bucket 3", "all-reduce of all gradients" */
@@ -18,6 +19,7 @@ typedef struct
   double  wire_s, latency_s;  /* from the last arrival to the end; of which before the bytes flow */
   double  exposed_s;          /* of the step, this call's share of exposed communication */
   double  busbw;              /* bytes/s */
+  guint64 calls;
 } CollectiveUse;
 typedef struct { double start, end; char *label; Cause cause; gboolean busy; } Span;   /* busy: something runs (compute lane: a kernel; comm lane: bytes or latency) */
 typedef struct { char *name; guint n_spans; Span *spans; } Lane;      /* "GPU", "communication", "host" of a rank class */

@@ -178,6 +178,7 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   const Network *network = cluster_network (point->cluster);
   StepInput input = point->input;
   g_auto (Played) played = { 0 };
+  g_autofree guint *kinds = NULL;
 
   input.unfold = options->unfold;
   if (!play (point, &input, FALSE, &played, error))
@@ -189,8 +190,8 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   r->tasks = engine_n_tasks (execution_engine (played.x));
   r->meetings = engine_n_meetings (execution_engine (played.x));
   r->solves = network_run_solves (execution_network (played.x));
-  summary_collectives (r, played.x, &played.window, network);
-  summary_ledger (r, played.x, &played.window);
+  kinds = summary_collectives (r, played.x, &played.window, network);
+  summary_ledger (r, played.x, &played.window, kinds);
   summary_rates (r, point);
   point->strategy->memory (&point->input, &r->memory);
   if (options->lanes)

@@ -36,14 +36,16 @@ longer_first (gconstpointer a, gconstpointer b)
 }
 
 static void
-split_exposed (Result *r, const Ledger *ledger, const Execution *x, guint steps)
+split_exposed (Result *r, const Ledger *ledger, const guint *kinds, const Execution *x, guint steps)
 {
   for (guint i = 0; i < execution_graph (x)->calls->len; i++)
+    r->collectives[kinds[i]].exposed_s += mean_seconds (ledger->by_call[i], ledger, steps);
+  for (guint i = 0; i < r->n_collectives; i++)
     {
-      r->collectives[i].exposed_s = mean_seconds (ledger->by_call[i], ledger, steps);
-      if (ledger->by_call[i] > 0)
-        summary_add_time (&r->exposed, &r->n_exposed,
-                          r->collectives[i].link != NULL ? r->collectives[i].link : "latency", r->collectives[i].exposed_s);
+      const CollectiveUse *use = &r->collectives[i];
+
+      if (use->exposed_s > 0)
+        summary_add_time (&r->exposed, &r->n_exposed, use->link != NULL ? use->link : "latency", use->exposed_s);
     }
   if (ledger->contention > 0)
     summary_add_time (&r->exposed, &r->n_exposed, "contention",
@@ -53,7 +55,7 @@ split_exposed (Result *r, const Ledger *ledger, const Execution *x, guint steps)
 }
 
 void
-summary_ledger (Result *r, const Execution *x, const Window *window)
+summary_ledger (Result *r, const Execution *x, const Window *window, const guint *kinds)
 {
   g_autoptr (Ledger) ledger = ledger_new (x, window->from, window->to);
 
@@ -68,36 +70,7 @@ summary_ledger (Result *r, const Execution *x, const Window *window)
   r->gpu_idle_share = 1 - (double) ledger->kernels / (double) ledger->world / (double) (window->to - window->from);
   if (window->to == window->from)
     r->gpu_idle_share = 0;
-  split_exposed (r, ledger, x, window->n);
-}
-
-void
-summary_collectives (Result *r, const Execution *x, const Window *window, const Network *network)
-{
-  const StepGraph *graph = execution_graph (x);
-
-  r->n_collectives = graph->calls->len;
-  r->collectives = g_new0 (CollectiveUse, MAX (r->n_collectives, 1));
-  for (guint i = 0; i < r->n_collectives; i++)
-    {
-      const GraphCall *call = graph_get_call (graph, i);
-      const Meeting *meeting = engine_get_meeting (execution_engine (x), window->first * graph->calls->len + i + 1);
-      const Id link = execution_call_link (call, network);
-      CollectiveUse *use = &r->collectives[i];
-
-      use->label = g_strdup (call->label);
-      use->op = g_strdup (collective_op_name (call->call.op));
-      use->algorithm = g_strdup (call->flow.algorithm != NULL ? call->flow.algorithm->name : NULL);
-      use->protocol = g_strdup (protocol_names[call->flow.protocol]);
-      use->link = link != 0 ? g_strdup (network_link (network, link)->name) : NULL;
-      use->bytes = call->call.size;
-      use->nic_bytes = call->call.size * call->flow.nic_bytes;
-      use->start = ((double) meeting->last - (double) window->from) / TICKS_PER_S;
-      use->end = ((double) meeting->end - (double) window->from) / TICKS_PER_S;
-      use->wire_s = seconds_from_ticks (meeting->end - meeting->last);
-      use->latency_s = MIN (call->launch + call->flow.latency, use->wire_s);
-      use->busbw = use->wire_s > 0 ? call->call.size / use->wire_s * collective_bus_factor (call->call.op, call->group.n_ranks) : NAN;
-    }
+  split_exposed (r, ledger, kinds, x, window->n);
 }
 
 static void

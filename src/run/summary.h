@@ -6,8 +6,10 @@
 #include "run/steady.h"
 
 /* Parts of a Result from an execution.  Each fills its own fields. */
-void summary_ledger      (Result *r, const Execution *x, const Window *window);
-void summary_collectives (Result *r, const Execution *x, const Window *window, const Network *network);
+/* Calls of one kind as one; returns the place of each of the graph's calls among them,
+ * which summary_ledger () asks for. */
+guint *summary_collectives (Result *r, const Execution *x, const Window *window, const Network *network);
+void summary_ledger      (Result *r, const Execution *x, const Window *window, const guint *kinds);
 void summary_lanes       (Result *r, const Execution *x, const Window *window);
 void summary_rates       (Result *r, const Point *point);
 /* Self-checks; FALSE (RUN_ERROR_CHECK, with the numbers) if one fails. */
