@@ -341,6 +341,33 @@ test_no_effect (void)
   g_assert_null (strstr (all, "bytes-per-pack"));
 }
 
+/* A pipeline of p stages and m micro-batches sends m activations and m gradients over
+ * each of its p - 1 borders: 2 x 512 x 63 messages, all alike. */
+static void
+test_calls_of_a_kind (void)
+{
+  const RunOptions options = { 0 };
+  g_autoptr (Result) r = run ("megatron-1t", NULL, &options);
+  guint64 sent = 0, calls = 0;
+  double exposed = 0;
+
+  for (guint i = 0; i < r->n_collectives; i++)
+    {
+      calls += r->collectives[i].calls;
+      exposed += r->collectives[i].exposed_s;
+      if (g_str_equal (r->collectives[i].op, "send-recv"))
+        {
+          sent += r->collectives[i].calls;
+          /* bf16 activations of 2,048 tokens x 25,600, split over 8 tensor-parallel ranks */
+          g_assert_cmpfloat_with_epsilon (r->collectives[i].bytes, 2.0 * 2048 * 25600 / 8, 0.5);
+        }
+    }
+  g_assert_cmpuint (sent, ==, 2 * 512 * 63);
+  g_assert_cmpuint (calls * r->steps, ==, r->meetings);
+  g_assert_cmpfloat_with_epsilon (exposed, r->ledger[CAUSE_EXPOSED_COMM], 1e-9 * r->step_time);
+  g_assert_cmpuint (r->n_collectives, <, 16);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -359,5 +386,6 @@ main (int argc, char **argv)
   g_test_add_func ("/scenarios/unfold", test_unfold);
   g_test_add_func ("/scenarios/monotone", test_monotone);
   g_test_add_func ("/scenarios/no-effect", test_no_effect);
+  g_test_add_func ("/scenarios/calls-of-a-kind", test_calls_of_a_kind);
   return g_test_run ();
 }
