@@ -8,9 +8,9 @@
  * 5.2 / 2.3; torchtitan 5.2 / 1.2, 0.7 / 0.7 %. */
 typedef struct { const char *name, *table; TrainingAnchor anchor; guint rows; double mean, median, p90; } Whole;
 static const Whole wholes[] = {
-  { "llm-foundry-none", "llm_foundry", ANCHOR_NONE, 92, 0.06, 0.045, 0.12 },
-  { "llm-foundry-smallest", "llm_foundry", ANCHOR_SMALLEST, 20, 0.06, 0.03, 0.12 },
-  { "torchtitan-none", "torchtitan", ANCHOR_NONE, 6, 0.07, 0.03, 0.16 },
+  { "llm-foundry-none", "llm_foundry", ANCHOR_NONE, 92, 0.06, 0.045, 0.135 },
+  { "llm-foundry-smallest", "llm_foundry", ANCHOR_SMALLEST, 20, 0.06, 0.03, 0.125 },
+  { "torchtitan-none", "torchtitan", ANCHOR_NONE, 6, 0.09, 0.09, 0.16 },
   { "torchtitan-smallest", "torchtitan", ANCHOR_SMALLEST, 3, 0.03, 0.03, 0.04 },
 };
 

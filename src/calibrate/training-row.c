@@ -391,6 +391,7 @@ make_scenario (Reading *r)
 
   reading_put_count (r, "cluster.nodes", r->out->nodes);
   reading_put_count (r, "cluster.gpus-per-node", r->out->per_node);
+  reading_put (r, "compute.without-source", r->out->label);
   text = scenario_text (r);
   name = g_strdup_printf ("%s:%u", csv_name (r->table), csv_line (r->table, r->row));
   r->out->scenario = scenario_parse (name, text, strlen (text), NULL, &error);

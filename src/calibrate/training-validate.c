@@ -237,6 +237,18 @@ add_prediction (Run *run, const TrainingItem *item, const TrainingStep *step, co
   validation_beside (run->validation, ideal);
 }
 
+/* And without the row's own source: what that takes from elsewhere. */
+static char *
+own_constants_text (Run *run, const TrainingItem *item)
+{
+  g_auto (TrainingKey) key = { 0 };
+
+  if (!training_key (run->parts, item->read, &key, NULL))
+    return g_strdup ("models/llm.csv");
+  g_autofree char *other = llm_without_text (item->read->scenario->strategy.stack, key.generation, item->read->label);
+  return other == NULL ? g_strdup ("models/llm.csv") : g_strdup_printf ("models/llm.csv without %s (%s)", item->read->label, other);
+}
+
 static void
 predict_catalogue (Run *run, const TrainingItem *item)
 {
@@ -251,7 +263,11 @@ predict_catalogue (Run *run, const TrainingItem *item)
   else if (item->read->constant)
     validation_fitted (run->validation, item->table, 1);
   else
-    add_prediction (run, item, &step, NULL, e.match, NAN, own ? "models/llm.csv" : e.origin.text);
+    {
+      g_autofree char *from = own ? own_constants_text (run, item) : g_strdup (e.origin.text);
+
+      add_prediction (run, item, &step, NULL, e.match, NAN, from);
+    }
 }
 
 static double

@@ -39,6 +39,8 @@ const Key compute_keys[] = {
   { .name = "large-gemm-rate", .type = KEY_QUANTITY, .unit = UNIT_FLOP_RATE,
     .offset = offsetof (ComputeSpec, large_gemm_rate),
     .help = "Rate of a matrix product of 8192 cubed, measured: detailed rescales its fits to it." },
+  { .name = "without-source", .type = KEY_STRING, .offset = offsetof (ComputeSpec, without),
+    .help = "A source of measured steps, as under sources in models/efficiency.csv and models/llm.csv, that nothing is taken from: to predict its steps from all the others." },
   { .name = NULL },
 };
 
@@ -96,7 +98,8 @@ set_efficiency (ComputeModel *model, const ComputeSpec *spec, const char *worklo
       model->efficiency_origin = (Origin) { ORIGIN_DERIVED, "models/kernel: each kernel has its own" };
       return TRUE;
     }
-  if (!efficiency_find (workload_class, tuning, model->precision, model->gpu->generation, &found, error))
+  if (!efficiency_find_without (workload_class, tuning, efficiency_precision (model->precision), model->gpu->generation, model->without,
+                                &found, error))
     return FALSE;
   model->efficiency = found.value;
   model->efficiency_low = found.low;
@@ -111,7 +114,8 @@ compute_init (ComputeModel *model, const ComputeSpec *spec, const Gpu *gpu, Prec
               const char *workload_class, GError **error)
 {
   *model = (ComputeModel) { .gpu = gpu, .precision = precision, .ideal = spec->model == COMPUTE_IDEAL,
-                            .detailed = spec->model == COMPUTE_DETAILED };
+                            .detailed = spec->model == COMPUTE_DETAILED,
+                            .without = spec->without != NULL && *spec->without != '\0' ? g_intern_string (spec->without) : NULL };
   if (!gpu_require (gpu, precision, error))
     return FALSE;
   if (isnan (gpu->peak[PRECISION_FP32]))

@@ -17,6 +17,7 @@ typedef struct
   double  kernel_floor;  /* s of a kernel without work */
   double  winograd;      /* share of the direct FLOP that an fp32 3x3 convolution runs */
   double  large_gemm_rate;   /* FLOP/s measured of large matrix products; NAN or 0: none */
+  char  *without;           /* a source of measured steps that no constant is taken from; NULL or "": none */
 } ComputeSpec;
 extern const Key compute_keys[];
 
@@ -36,6 +37,7 @@ typedef struct
   double     efficiency_low, efficiency_high;   /* where it may lie */
   Origin     efficiency_origin;
   const char *efficiency_match;         /* Efficiency.match, or "user" */
+  const char *without;                  /* interned; NULL: no source left out */
 } ComputeModel;
 
 typedef struct

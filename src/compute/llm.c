@@ -3,93 +3,6 @@
 
 #include <math.h>
 
-#include "base/csv.h"
-
-const char *const llm_constant_names[] = {
-  "efficiency", "flash-efficiency", "flash-attention", "flash-backward", "dropout", "async-backward", "tp-overlap",
-  "slices", "accumulate-bytes", "add-share", "norm-share", "activation-share", "kernel-floor", "fp8-share", "fp8-cast-bytes", "fp8-head", "loss-bytes",
-  "optimizer-extra", "host-forward", "host-backward", "host-recompute", "host-checkpoint", "host-collective",
-  "host-micro-batch", "overlap-slowdown", "rank-noise",
-  "fixed", "reserve", NULL
-};
-const char *const llm_stacks[] = { "auto", "megatron-2021", "megatron-2022", "megatron-core-2023", "megatron-core-2025",
-                                   "llm-foundry-2023", "torchtitan-2024", "nanotron-2024", NULL };
-
-#define ANY "any"
-enum { NAME, STACK, GENERATION, VALUE, LOW, HIGH, KIND, ORIGIN, N_COLUMNS };
-static const char *const columns[N_COLUMNS] = { "name", "stack", "generation", "value", "low", "high", "kind", "origin" };
-
-typedef struct
-{
-  const CsvTable *table;
-  guint           column[N_COLUMNS];
-} Table;
-
-static gboolean
-cell_is (const Table *t, guint row, guint column, const char *text)
-{
-  return g_str_equal (csv_text (t->table, row, t->column[column]), text);
-}
-
-/* The narrowest row: stack and generation, stack, generation, any. */
-static gboolean
-find_row (const Table *t, const char *name, const char *stack, const char *generation, guint *out)
-{
-  const char *const keys[4][2] = { { stack, generation }, { stack, ANY }, { ANY, generation }, { ANY, ANY } };
-
-  for (guint level = 0; level < 4; level++)
-    for (guint row = 0; row < csv_rows (t->table); row++)
-      if (cell_is (t, row, NAME, name) && cell_is (t, row, STACK, keys[level][0]) && cell_is (t, row, GENERATION, keys[level][1]))
-        {
-          *out = row;
-          return TRUE;
-        }
-  return FALSE;
-}
-
-static OriginKind
-kind_of (const char *word)
-{
-  return g_str_equal (word, "measured") ? ORIGIN_MEASURED : g_str_equal (word, "derived") ? ORIGIN_DERIVED : ORIGIN_ASSUMED;
-}
-
-static gboolean
-read_constant (LlmModel *model, const Table *t, LlmConstant i, const char *stack, const char *generation, GError **error)
-{
-  guint row;
-
-  if (!find_row (t, llm_constant_names[i], stack, generation, &row))
-    {
-      g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s: no row '%s' for any stack and generation", csv_name (t->table),
-                   llm_constant_names[i]);
-      return FALSE;
-    }
-  g_autofree char *text = g_strdup_printf ("models/llm.csv: %s, %s: %s", csv_text (t->table, row, t->column[STACK]),
-                                           csv_text (t->table, row, t->column[GENERATION]), csv_text (t->table, row, t->column[ORIGIN]));
-  model->origin[i] = (Origin) { kind_of (csv_text (t->table, row, t->column[KIND])), g_intern_string (text) };
-  return csv_number (t->table, row, t->column[VALUE], &model->value[i], error)
-         && csv_number (t->table, row, t->column[LOW], &model->low[i], error)
-         && csv_number (t->table, row, t->column[HIGH], &model->high[i], error);
-}
-
-static gboolean
-read_constants (LlmModel *model, const char *stack, const char *generation, GError **error)
-{
-  g_autofree char *path = g_build_filename (part_folder (), "llm.csv", NULL);
-  g_autoptr (CsvTable) table = csv_load (path, error);
-  Table t = { .table = table };
-
-  if (table == NULL)
-    return FALSE;
-  for (guint i = 0; i < N_COLUMNS; i++)
-    if (!csv_require (table, columns[i], &t.column[i], error))
-      return FALSE;
-  for (guint i = 0; i < N_LLM; i++)
-    if (!read_constant (model, &t, (LlmConstant) i, stack, generation, error))
-      return FALSE;
-  return TRUE;
-}
-
 static gboolean
 is_half (Precision precision)
 {
@@ -106,7 +19,7 @@ llm_init (LlmModel *model, const ComputeModel *compute, int stack, GError **erro
   const GPtrArray *parts = detailed_parts (error);
 
   *model = (LlmModel) { .ideal = compute->ideal, .fp8 = fp8, .element = precision_activation_bytes (compute->precision) };
-  if (parts == NULL || !read_constants (model, stack == 0 ? ANY : llm_stacks[stack], gpu->generation, error))
+  if (parts == NULL || !llm_constants (model, stack, gpu->generation, compute->without, error))
     return FALSE;
   if (compute->efficiency_origin.kind == ORIGIN_USER)
     {

@@ -28,6 +28,11 @@ typedef struct
 
 /* Rates are those of `compute`, so that it may be nudged.  `stack`: an index of llm_stacks. */
 gboolean llm_init      (LlmModel *model, const ComputeModel *compute, int stack, GError **error);
+/* The constants alone; `without`: a source whose values do not count, as in
+ * calibration/software.csv, or NULL. */
+gboolean llm_constants (LlmModel *model, int stack, const char *generation, const char *without, GError **error);
+/* Constants that leaving that source out takes from elsewhere: "efficiency 0.9, ...".  Caller frees; NULL: none. */
+char    *llm_without_text (int stack, const char *generation, const char *without);
 /* Seconds of `batch` products m x k by k x n. */
 double   llm_gemm      (const LlmModel *model, double m, double n, double k, double batch);
 /* The same of the output layer, which may stay in two bytes under FP8. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "network/network.h"
-#include "network/placement.h"
 
 typedef enum { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, N_PROTOCOLS, PROTOCOL_AUTO = N_PROTOCOLS } Protocol;
 extern const char *const protocol_names[];   /* "ll", "ll128", "simple", "auto", NULL */
@@ -14,7 +13,6 @@ typedef struct
   guint64 twins_per_node;       /* groups that share each node's NICs, this one counted: 1 = alone */
   guint64 stride;               /* from a member in a node to the next, in GPUs; 0 as 1: side by side */
   guint64 spacing;              /* from a member to the next, in ranks, among all who make such groups at once; 0 as 1 */
-  guint64 node_stride;          /* from one of its nodes to the next; 0 as 1.  The nodes between have groups of their own that do the same */
 } RankGroup;
 
 /* A link that the GPUs of a node share (host bridge, link between CPUs) and that
@@ -40,16 +38,6 @@ typedef struct
   guint  n_bridges;             /* inside the node: where GPUs are joined by PCIe */
   PathBridge bridge[PATH_MAX_BRIDGES];
 } PathLeg;
-
-/* The links above the switches that nodes hang on: of a leaf, a pod of leaves, a
- * group of a dragonfly.  Their capacity is what hashing of flows leaves. */
-typedef struct
-{
-  Id     up, down;              /* link classes, one link for each switch (rail: of each rail) */
-  double capacity;              /* bytes/s of one */
-  double below;                 /* nodes below one */
-  double neighbour, uniform;    /* of the capacity that reaches one other switch, and all others alike: less than 1 between groups of a dragonfly */
-} PathLevel;
 
 /* What NCCL itself believes inside a box, from which it picks algorithm and
  * protocol (network/nccl.h); the prices are those of the legs.  Rates are its
@@ -85,22 +73,17 @@ typedef struct
   double   pat_hop, pat_share;  /* of Simple's hop, of the rate */
   double   p2p_launch, p2p_simple;   /* s [tP, dP] */
   double   p2p_node_share;      /* of in_node.rate [fP] */
-  double   p2p_share, p2p_pair_share, p2p_ll;   /* of the NICs' rate, of one NIC's with one peer; LL's share [fLp] */
+  double   p2p_share, p2p_ll;   /* of the NICs' rate; LL's share [fLp] */
+  double   p2p_pair_share, p2p_few_share;   /* of one NIC's with one peer: among many ranks, among few */
   double   host_reduce;         /* bytes of message/s of an all-reduce in host memory; INFINITY: no limit */
   double   spread;              /* nine of ten measured times lie within this factor, either way */
   double   host_copy;           /* bytes/s of one copy over the host, INFINITY: none (counted by grpc and host paths) */
   double   chunk;               /* bytes of the largest message of a host path, 0: any */
   double   local_message;       /* s of a host path's message that stays in the node */
   gboolean ll128;               /* is it there */
-  /* above the switches that the nodes hang on */
-  guint    n_levels;            /* 0: one switch */
-  PathLevel level[PLACEMENT_MAX_LEVELS];
-  const Placement *placement;   /* borrowed of the cluster */
-  guint64  box;                 /* nodes of it that a "node" of the group is */
-  double   level_latency;       /* s more for each level that a message climbs */
-  gboolean rails;               /* the cards of one number meet in a leaf of their own */
-  gboolean pxn;                 /* rails: bytes for another rail pass over NVLink first */
-  gboolean minimal;             /* dragonfly: only the links between the two groups */
+  /* leaf uplinks of a fat tree, 0: none */
+  Id       leaf_up, leaf_down;
+  double   nodes_per_leaf;
   /* reducers or parameter servers, 0: none */
   Id       server_out, server_in;
   guint64  servers;
@@ -119,3 +102,5 @@ typedef struct
 /* Servers whose lines together match the workers': ceil (nodes x node line/server
  * line), the sizing rule of reduction servers. */
 guint64 path_servers_needed (guint64 nodes, double node_line, double server_line);
+/* Of one NIC's rate with one peer, in a communicator of `ranks`. */
+double  path_pair_share     (const Paths *paths, double ranks);

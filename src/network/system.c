@@ -342,6 +342,7 @@ system_apply (const double v[N_SYSTEM], const RankGroup *group, double rails, Pa
   put (v[SYSTEM_FLP], &paths->p2p_ll);
   put (v[SYSTEM_FPN], &paths->p2p_share);
   put (v[SYSTEM_FPP], &paths->p2p_pair_share);
+  put (v[SYSTEM_FPP], &paths->p2p_few_share);
 }
 
 /* Chosen on sizes and placements left out of fits of 27 installations. */

@@ -68,6 +68,7 @@ static const Key transport_keys[] = {
   SHARE ("p2p-node-share", p2p.node_share, "1", "Of a ring's rate in the node that all-to-all reaches."),
   SHARE ("p2p-share", p2p.share, "1", "Of the NICs' typical rate that all-to-all reaches."),
   SHARE ("p2p-pair-share", p2p.pair_share, "1", "Of one NIC's typical rate that one pair reaches."),
+  SHARE ("p2p-few-share", p2p.few_share, NULL, "The same among at most 64 ranks, where NCCL opens two channels to a peer."),
   SHARE ("p2p-ll", p2p.ll, "1", "Of the rate of all-to-all, LL."),
   RATE ("host-all-reduce", host_reduce, "All-reduce in host memory over MPI or Gloo, bytes of message a second."),
   { "spread", KEY_NUMBER, UNIT_NONE, AT (spread), "1", "Nine of ten measured times lie within this factor, either way.", 1, 100 },
@@ -215,6 +216,7 @@ transport_fill (const Transport *t, const Transport *between, Generation generat
   out->p2p_simple = given (t->p2p.simple, t->p2p.simple_ratio * fmax (0, out->launch[PROTOCOL_SIMPLE] - out->launch[PROTOCOL_LL]));
   out->p2p_share = t->p2p.share;
   out->p2p_pair_share = t->p2p.pair_share;
+  out->p2p_few_share = given (t->p2p.few_share, t->p2p.pair_share);
   out->p2p_ll = t->p2p.ll;
   out->spread = t->spread;
   out->host_copy = given (between->host_copy, INFINITY);

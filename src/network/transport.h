@@ -20,7 +20,7 @@ typedef struct
   double simple, simple_ratio;  /* s more for Simple [dP]; NAN: the ratio of what a ring takes more */
   double node_share;            /* of a ring's rate in the node [fP] */
   double share;                 /* of the NICs' typical rate, many peers */
-  double pair_share;            /* of one NIC's typical rate, one peer */
+  double pair_share, few_share; /* of one NIC's typical rate, one peer: among many ranks, among few; NAN: the same */
   double ll;                    /* of the rate, LL [fLp] */
 } PointToPoint;
 typedef struct
