@@ -10,27 +10,57 @@
 /* Shares this near are one: what is equal on paper is equal in bits. */
 #define TIE (1 + 0x1p-40)
 
-#define BOUND(run, i) (&g_array_index ((run)->bounds, Bound, (i)))
+/* Loops over records that lie anywhere ask for those that come this much later. */
+#define AHEAD 8
 
-static gboolean
+#define BOUND(run, i) (&(run)->bounds[HEAP_FIRST + (i)])
+
+/* 1 or 0, without a branch to guess wrong: bits of doubles that are not negative
+ * compare as the numbers do. */
+static inline guint
 bound_less (const Bound *a, const Bound *b)
 {
-  return a->key < b->key || (!(b->key < a->key) && a->item < b->item);
+  uint64_t x, y;
+
+  memcpy (&x, &a->key, sizeof x);
+  memcpy (&y, &b->key, sizeof y);
+  return (guint) (x < y) | ((guint) (x == y) & (guint) (a->item < b->item));
 }
+
+/* The least of those below `at`, of which there is at least one. */
+static inline guint
+least_child (const NetworkRun *run, guint at)
+{
+  guint child = 4 * at + 1;
+
+  if (G_LIKELY (child + 4 <= run->n_bounds))
+    {
+      const guint left = child + bound_less (BOUND (run, child + 1), BOUND (run, child));
+      const guint right = child + 2 + bound_less (BOUND (run, child + 3), BOUND (run, child + 2));
+
+      return left + (right - left) * bound_less (BOUND (run, right), BOUND (run, left));
+    }
+  for (guint other = child + 1; other < run->n_bounds; other++)
+    child = bound_less (BOUND (run, other), BOUND (run, child)) ? other : child;
+  return child;
+}
+
+/* A link near the top is looked at soon. */
+#define NEAR 20
 
 static void
 sift_down (NetworkRun *run, guint at)
 {
-  const guint n = run->bounds->len;
   const Bound moved = *BOUND (run, at);
 
-  for (guint child; (child = 2 * at + 1) < n; at = child)
+  for (guint child; 4 * at + 1 < run->n_bounds; at = child)
     {
-      if (child + 1 < n && bound_less (BOUND (run, child + 1), BOUND (run, child)))
-        child++;
+      child = least_child (run, at);
       if (!bound_less (BOUND (run, child), &moved))
         break;
       *BOUND (run, at) = *BOUND (run, child);
+      if (at <= NEAR && !(BOUND (run, at)->item & BOUND_CAP))
+        PREFETCH (&run->link[BOUND (run, at)->item]);
     }
   *BOUND (run, at) = moved;
 }
@@ -38,9 +68,8 @@ sift_down (NetworkRun *run, guint at)
 static void
 pop (NetworkRun *run)
 {
-  *BOUND (run, 0) = *BOUND (run, run->bounds->len - 1);
-  g_array_set_size (run->bounds, run->bounds->len - 1);
-  if (run->bounds->len > 0)
+  *BOUND (run, 0) = *BOUND (run, --run->n_bounds);
+  if (run->n_bounds > 0)
     sift_down (run, 0);
 }
 
@@ -48,34 +77,41 @@ pop (NetworkRun *run)
 static double
 share (const LinkState *link)
 {
-  const Fixed capacity = (Fixed) (link->capacity * CAPACITY_ONE);
-  const Fixed left = capacity > link->used ? capacity - link->used : 0;
+  const Fixed left = link->left >> 127 ? 0 : link->left;
 
   return (double) left / CAPACITY_ONE / ((double) link->open / DEMAND_ONE);
 }
 
 static void
+empty_heap (NetworkRun *run, guint room)
+{
+  run->n_bounds = 0;
+  if (run->bounds_room >= room)
+    return;
+  run->bounds_room = MAX (room, 2 * run->bounds_room);
+  g_aligned_free (run->bounds);
+  run->bounds = g_aligned_alloc (HEAP_FIRST + run->bounds_room, sizeof (Bound), 64);
+}
+
+static void
 prepare (NetworkRun *run)
 {
-  g_array_set_size (run->bounds, 0);
+  empty_heap (run, run->component_links->len + run->component->len);
   for (guint i = 0; i < run->component_links->len; i++)
     {
       const Id id = g_array_index (run->component_links, Id, i);
       LinkState *link = &run->link[id];
 
-      link->open = link->used = 0;
-      link->n_open = 0;
-      for (Id use = link->first; use != 0; use = USE (run, use)->after)
+      if (i + AHEAD < run->component_links->len)
         {
-          link->open += USE (run, use)->demand_fixed;
-          link->n_open++;
+          PREFETCH (&run->link[g_array_index (run->component_links, Id, i + AHEAD)]);
+          PREFETCH (&run->ledger[g_array_index (run->component_links, Id, i + AHEAD)]);
         }
+      link->open = run->ledger[id].demand;
+      link->n_open = link->n_uses;
+      link->left = fixed_floor (link->capacity * CAPACITY_ONE);
       if (link->open > 0)
-        {
-          const Bound bound = { share (link), id };
-
-          g_array_append_val (run->bounds, bound);
-        }
+        *BOUND (run, run->n_bounds++) = (Bound) { share (link), id };
     }
   for (guint i = 0; i < run->component->len; i++)
     {
@@ -83,12 +119,14 @@ prepare (NetworkRun *run)
       Transfer *transfer = TRANSFER (run, id);
       const Bound bound = { transfer->cap, id | BOUND_CAP };
 
-      transfer->fixed = FALSE;
       transfer->rate = INFINITY;
-      if (isfinite (transfer->cap))
-        g_array_append_val (run->bounds, bound);
+      if (i + AHEAD < run->component->len)
+        PREFETCH (TRANSFER (run, g_array_index (run->component, Id, i + AHEAD)));
+      FIXED (run, id) &= ~FIXED_BIT (id);
+      if (isfinite (bound.key))
+        *BOUND (run, run->n_bounds++) = bound;
     }
-  for (guint i = run->bounds->len / 2; i-- > 0;)
+  for (guint i = (run->n_bounds + 2) / 4; i-- > 0;)   /* those with one below */
     sift_down (run, i);
 }
 
@@ -96,20 +134,54 @@ static void
 fix (NetworkRun *run, Id id, double rate)
 {
   Transfer *transfer = TRANSFER (run, id);
+  const Use *use = USE (run, transfer->uses);
 
-  transfer->fixed = TRUE;
+  FIXED (run, id) |= FIXED_BIT (id);
   transfer->rate = MIN (rate, transfer->cap);
-  for (Id use = transfer->uses; use != 0; use = USE (run, use)->next)
+  for (guint i = 0; i < transfer->n_uses; i++, use++)
     {
-      const Use *u = USE (run, use);
-      LinkState *link = &run->link[u->link];
+      LinkState *link = &run->link[use->link];
 
       if (!isfinite (link->capacity))
         continue;
-      link->open -= u->demand_fixed;
-      link->used += (Fixed) (u->demand * transfer->rate * CAPACITY_ONE);
+      link->open -= demand_fixed (use->demand);
+      link->left -= fixed_floor (use->demand * transfer->rate * CAPACITY_ONE);
       link->n_open--;
     }
+}
+
+/* Fixes the open transfers of a link, a batch at a time: what they touch lies
+ * anywhere, so it is all asked for before the first is done.  Returns how many. */
+static guint
+fix_link (NetworkRun *run, const LinkState *link, double rate)
+{
+  enum { BATCH = 32 };
+  CrowdWalk walk = crowd_walk (link);
+  guint fixed = 0;
+
+  while (link->n_open > 0)
+    {
+      Id batch[BATCH];
+      guint n = 0;
+
+      while (n < MIN (link->n_open, BATCH) && (batch[n] = crowd_next (run, &walk)) != 0)
+        if (!(FIXED (run, batch[n]) & FIXED_BIT (batch[n])))
+          {
+            PREFETCH (TRANSFER (run, batch[n]));
+            n++;
+          }
+      if (n == 0)
+        break;
+      for (guint i = 0; i < n; i++)
+        PREFETCH (USE (run, TRANSFER (run, batch[i])->uses));
+      for (guint i = 0; i < n; i++)
+        for (guint k = 0; k < TRANSFER (run, batch[i])->n_uses; k++)
+          PREFETCH (&run->link[USE (run, TRANSFER (run, batch[i])->uses + k)->link]);
+      for (guint i = 0; i < n; i++)
+        fix (run, batch[i], rate);
+      fixed += n;
+    }
+  return fixed;
 }
 
 void
@@ -118,7 +190,7 @@ network_fill (NetworkRun *run)
   double level = 0;
 
   prepare (run);
-  for (guint open = run->component->len; open > 0 && run->bounds->len > 0;)
+  for (guint open = run->component->len; open > 0 && run->n_bounds > 0;)
     {
       Bound *first = BOUND (run, 0);
       const Id id = first->item & ~BOUND_CAP;
@@ -128,7 +200,7 @@ network_fill (NetworkRun *run)
           const double cap = first->key;
 
           pop (run);
-          if (TRANSFER (run, id)->fixed)
+          if (FIXED (run, id) & FIXED_BIT (id))
             continue;
           level = cap > level * TIE ? cap : level;
           fix (run, id, level);
@@ -147,11 +219,19 @@ network_fill (NetworkRun *run)
         }
       pop (run);
       level = key > level * TIE ? key : level;
-      for (Id use = link->first; use != 0 && link->n_open > 0; use = USE (run, use)->after)
-        if (!TRANSFER (run, USE (run, use)->transfer)->fixed)
-          {
-            fix (run, USE (run, use)->transfer, level);
-            open--;
-          }
+      open -= fix_link (run, link, level);
+    }
+  for (guint i = 0; i < run->component_links->len; i++)
+    {
+      const Id id = g_array_index (run->component_links, Id, i);
+      const LinkState *link = &run->link[id];
+      const Fixed used = fixed_floor (link->capacity * CAPACITY_ONE) - link->left;
+
+      if (i + AHEAD < run->component_links->len)
+        {
+          PREFETCH (&run->link[g_array_index (run->component_links, Id, i + AHEAD)]);
+          PREFETCH (&run->ledger[g_array_index (run->component_links, Id, i + AHEAD)]);
+        }
+      run->ledger[id].load = (double) used / CAPACITY_ONE / link->capacity;
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "network/network.h"
+#include <string.h>
 
 /* Between network.c, network-run.c and filling.c. */
 
@@ -16,39 +17,59 @@ __extension__ typedef unsigned __int128 Fixed;
 #define CAPACITY_ONE 0x1p60
 #define CAPACITY_MAX 0x1p64   /* bytes/s; a faster link never limits */
 
+/* The record that a solve reads many million times, at random, is kept small and
+ * what it does not read lies elsewhere. */
+
+/* One link of a transfer; a transfer's uses lie side by side. */
 typedef struct
 {
-  Id     transfer, link;
-  Id     next;                /* use of the same transfer; on the free list, the next spare */
-  Id     before, after;       /* uses of the same link */
-  double bytes, demand;       /* per byte of message, all twins: on the wire, of the link's time x capacity */
-  Fixed  demand_fixed;
+  Id       link;              /* on a spare list: the first of the next spare */
+  uint32_t place;             /* in the link's crowd */
+  double   demand;            /* of the link's time x capacity, per byte of message, all twins */
 } Use;
 
+/* Transfers of one link, in the order they came; 0: one that has left. */
+#define CROWD 12
 typedef struct
 {
-  Id       activity;
-  Id       uses;
-  uint32_t epoch;             /* of the last component it was in */
-  gboolean fixed;             /* its rate, in this filling */
-  double   size, cap, rate;   /* bytes of one message, bytes/s */
-} Transfer;
+  Id       before, after;     /* on the spare list: after is the next spare */
+  uint32_t n, live;
+  Id       transfer[CROWD];
+} Crowd;
+G_STATIC_ASSERT (sizeof (Crowd) == 64);
 
 typedef struct
 {
+  double   cap, rate;         /* bytes/s of message */
+  Id       uses;              /* first; on the spare list, the next spare */
+  uint32_t n_uses;
+  Id       activity;          /* 0: ended */
+} Transfer;
+G_STATIC_ASSERT (sizeof (Transfer) == 32);
+
+/* What a filling reads and writes of a link. */
+typedef struct
+{
+  Fixed    open, left;        /* demand not yet fixed, capacity not yet given away (may be a rounding below 0) */
   double   capacity;          /* scaled; INFINITY: never limits */
-  Id       first, last;       /* uses */
-  uint32_t epoch;
+  Id       first, last;       /* crowds */
+  uint32_t n_open, n_uses, stamp;   /* stamp: epoch of the last component it was in */
   gboolean dirty;
+} LinkState;
+G_STATIC_ASSERT (sizeof (LinkState) == 64);
+
+/* And the rest. */
+typedef struct
+{
+  Fixed    demand;            /* of all uses */
   double   bytes, busy;       /* of ended transfers; s until `since` */
   double   load;              /* share of the capacity in use since then */
   Tick     since;
-  Fixed    open, used;        /* filling: demand not yet fixed, capacity given away */
-  uint32_t n_open;
-} LinkState;
+} LinkLedger;
 
 typedef struct { double key; uint32_t item; } Bound;   /* a link, or a transfer's cap with the top bit */
 #define BOUND_CAP ((uint32_t) 1 << 31)
+#define HEAP_FIRST 3
 
 struct NetworkRun
 {
@@ -56,20 +77,101 @@ struct NetworkRun
   Engine    *engine;
   double     ticks_per_s;
   LinkState *link;            /* 1..n_links */
+  LinkLedger *ledger;
   guint      n_links;
-  GArray    *transfers, *uses;          /* [0] is not used */
-  Id         spare_transfer, spare_use;
+  GArray    *transfers, *uses, *crowds;   /* [0] is not used */
+  GArray    *stamp;                     /* of a transfer: epoch of the last component it was in */
+  GArray    *fixed;                     /* 64 transfers each: is its rate fixed, in this filling */
+  GArray    *parent;                    /* of links, when all is looked at together */
+  guint      n_live;
+  GArray    *size, *use_bytes;          /* of a transfer's message; wire bytes per byte of message, all twins */
+  Id         spare_transfer, spare_crowd;
+  GArray    *spare_uses;                /* Id by number of uses */
   GArray    *of_activity;               /* Id of its transfer */
   GArray    *dirty;                     /* Ids of links, or of transfers with the top bit */
   GArray    *component, *component_links;   /* Ids */
-  GArray    *bounds;                    /* heap of Bound */
+  Bound     *bounds;                    /* heap, from [HEAP_FIRST] on: so the four below one share a cache line */
+  guint      n_bounds, bounds_room;
   GArray    *merged;
   uint32_t   epoch;
   guint64    solves, rated;
 };
 
 #define TRANSFER(run, id) (&g_array_index ((run)->transfers, Transfer, (id)))
+#define STAMP(run, id) (g_array_index ((run)->stamp, uint32_t, (id)))
+#define FIXED(run, id) (g_array_index ((run)->fixed, uint64_t, (id) / 64))
+#define FIXED_BIT(id) ((uint64_t) 1 << (id) % 64)
 #define USE(run, id) (&g_array_index ((run)->uses, Use, (id)))
+#define USE_BYTES(run, id) (g_array_index ((run)->use_bytes, double, (id)))
+#define SIZE_OF(run, id) (g_array_index ((run)->size, double, (id)))
+#define CROWD_AT(run, id) (&g_array_index ((run)->crowds, Crowd, (id)))
+
+/* Who is on a link: crowd.c. */
+void network_crowd_join  (NetworkRun *run, Id link, Id transfer, Use *use);
+void network_crowd_leave (NetworkRun *run, const Use *use);
+#define PREFETCH(address) __builtin_prefetch (address)
+
+typedef struct { Id crowd; guint at; } CrowdWalk;
+static inline CrowdWalk
+crowd_walk (const LinkState *link)
+{
+  return (CrowdWalk) { link->first, 0 };
+}
+
+/* The next transfer, 0 at the end. */
+static inline Id
+crowd_next (const NetworkRun *run, CrowdWalk *walk)
+{
+  while (walk->crowd != 0)
+    {
+      const Crowd *crowd = CROWD_AT (run, walk->crowd);
+
+      while (walk->at < crowd->n)
+        {
+          const Id transfer = crowd->transfer[walk->at++];
+
+          if (transfer != 0)
+            return transfer;
+        }
+      *walk = (CrowdWalk) { crowd->after, 0 };
+    }
+  return 0;
+}
+
+/* The integer part of x in [0, 2^127): what a cast gives, without the call. */
+static inline Fixed
+fixed_floor (double x)
+{
+  uint64_t bits;
+
+  memcpy (&bits, &x, sizeof bits);
+
+  const int shift = (int) (bits >> 52) - 1075;
+  const uint64_t mantissa = (bits & (((uint64_t) 1 << 52) - 1)) | (uint64_t) 1 << 52;
+
+  return shift >= 0 ? (Fixed) mantissa << shift : shift > -53 ? mantissa >> -shift : 0;
+}
+
+static inline Fixed
+demand_fixed (double demand)
+{
+  return fixed_floor (MIN (demand, DEMAND_MAX) * DEMAND_ONE);
+}
+
+static inline void
+link_settle (const NetworkRun *run, LinkLedger *ledger)   /* seconds busy up to now; the load changes from here on */
+{
+  const Tick now = engine_now (run->engine);
+
+  ledger->busy += ledger->load * ((double) (now - ledger->since) / run->ticks_per_s);
+  ledger->since = now;
+}
+
+/* Component.c: who shares links with a seed, into run->component and
+ * run->component_links; or everyone, if all are joined. */
+#define DIRTY_TRANSFER ((uint32_t) 1 << 31)
+void     network_component     (NetworkRun *run, Id seed);
+gboolean network_component_all (NetworkRun *run);
 
 /* Max-min fair rates of run->component over run->component_links. */
 void network_fill (NetworkRun *run);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "network/network-private.h"
 #include <math.h>
+#include <string.h>
 
 /* The transfers in flight and who shares what with whom.  Changes only mark
  * links; network_run_instant () then rates each connected component once. */
-
-#define DIRTY_TRANSFER ((uint32_t) 1 << 31)
 
 static double
 limit_of (double capacity, double factor)
@@ -19,9 +18,8 @@ static void
 reset_links (NetworkRun *run)
 {
   for (Id id = 1; id <= run->n_links; id++)
-    run->link[id] = (LinkState) {
-      .capacity = limit_of (network_link (run->network, id)->capacity, 1),
-    };
+    run->link[id] = (LinkState) { .capacity = limit_of (network_link (run->network, id)->capacity, 1) };
+  memset (run->ledger, 0, (run->n_links + 1) * sizeof *run->ledger);
 }
 
 NetworkRun *
@@ -33,14 +31,21 @@ network_run_new (const Network *network, Engine *e, double ticks_per_s)
   run->engine = e;
   run->ticks_per_s = ticks_per_s;
   run->n_links = network_n_links (network);
-  run->link = g_new0 (LinkState, run->n_links + 1);
+  run->link = g_aligned_alloc0 (run->n_links + 1, sizeof (LinkState), 64);
+  run->ledger = g_new (LinkLedger, run->n_links + 1);
   run->transfers = g_array_new (FALSE, TRUE, sizeof (Transfer));
   run->uses = g_array_new (FALSE, TRUE, sizeof (Use));
+  run->crowds = g_array_new (FALSE, TRUE, sizeof (Crowd));
+  run->stamp = g_array_new (FALSE, TRUE, sizeof (uint32_t));
+  run->fixed = g_array_new (FALSE, TRUE, sizeof (uint64_t));
+  run->parent = g_array_new (FALSE, FALSE, sizeof (Id));
+  run->size = g_array_new (FALSE, FALSE, sizeof (double));
+  run->use_bytes = g_array_new (FALSE, FALSE, sizeof (double));
+  run->spare_uses = g_array_new (FALSE, TRUE, sizeof (Id));
   run->of_activity = g_array_new (FALSE, TRUE, sizeof (Id));
   run->dirty = g_array_new (FALSE, FALSE, sizeof (Id));
   run->component = g_array_new (FALSE, FALSE, sizeof (Id));
   run->component_links = g_array_new (FALSE, FALSE, sizeof (Id));
-  run->bounds = g_array_new (FALSE, FALSE, sizeof (Bound));
   run->merged = g_array_new (FALSE, FALSE, sizeof (MergedLoad));
   network_run_reset (run);
   return run;
@@ -53,13 +58,21 @@ network_run_free (NetworkRun *run)
     return;
   g_array_unref (run->transfers);
   g_array_unref (run->uses);
+  g_array_unref (run->crowds);
+  g_array_unref (run->stamp);
+  g_array_unref (run->fixed);
+  g_array_unref (run->parent);
+  g_array_unref (run->size);
+  g_array_unref (run->use_bytes);
+  g_array_unref (run->spare_uses);
   g_array_unref (run->of_activity);
   g_array_unref (run->dirty);
   g_array_unref (run->component);
   g_array_unref (run->component_links);
-  g_array_unref (run->bounds);
   g_array_unref (run->merged);
-  g_free (run->link);
+  g_aligned_free (run->link);
+  g_aligned_free (run->bounds);
+  g_free (run->ledger);
   g_free (run);
 }
 
@@ -68,22 +81,18 @@ network_run_reset (NetworkRun *run)
 {
   g_array_set_size (run->transfers, 1);
   g_array_set_size (run->uses, 1);
+  g_array_set_size (run->crowds, 1);
+  g_array_set_size (run->stamp, 1);
+  g_array_set_size (run->size, 1);
+  g_array_set_size (run->use_bytes, 1);
+  g_array_set_size (run->spare_uses, 0);
   g_array_set_size (run->of_activity, 0);
   g_array_set_size (run->dirty, 0);
-  run->spare_transfer = run->spare_use = 0;
+  run->spare_transfer = run->spare_crowd = 0;
   run->epoch = 0;
+  run->n_live = 0;
   run->solves = run->rated = 0;
   reset_links (run);
-}
-
-/* Seconds busy up to now; the load changes from here on. */
-static void
-settle (NetworkRun *run, LinkState *link)
-{
-  const Tick now = engine_now (run->engine);
-
-  link->busy += link->load * ((double) (now - link->since) / run->ticks_per_s);
-  link->since = now;
 }
 
 static void
@@ -109,13 +118,14 @@ network_run_scale (NetworkRun *run, Id link, double factor)
   g_return_if_fail (link > 0 && link <= run->n_links && factor > 0);
 
   LinkState *state = &run->link[link];
+  CrowdWalk walk = crowd_walk (state);
 
-  settle (run, state);
+  link_settle (run, &run->ledger[link]);
   state->capacity = limit_of (network_link (run->network, link)->capacity, factor);
   mark_link (run, link);
   /* A link that no longer limits joins nothing: what was on it falls apart. */
-  for (Id use = state->first; use != 0; use = USE (run, use)->after)
-    mark_transfer (run, USE (run, use)->transfer);
+  for (Id transfer; (transfer = crowd_next (run, &walk)) != 0;)
+    mark_transfer (run, transfer);
   engine_touch (run->engine);
 }
 
@@ -125,39 +135,43 @@ new_transfer (NetworkRun *run)
   const Id id = run->spare_transfer != 0 ? run->spare_transfer : run->transfers->len;
 
   if (id == run->transfers->len)
-    g_array_set_size (run->transfers, id + 1);
+    {
+      g_array_set_size (run->transfers, id + 1);
+      g_array_set_size (run->stamp, id + 1);
+      g_array_set_size (run->fixed, id / 64 + 1);
+      g_array_set_size (run->size, id + 1);
+    }
   else
     run->spare_transfer = TRANSFER (run, id)->uses;
-  *TRANSFER (run, id) = (Transfer) { 0 };
+  return id;
+}
+
+/* The first of `n` uses side by side. */
+static Id
+new_uses (NetworkRun *run, guint n)
+{
+  Id *spare = n < run->spare_uses->len ? &g_array_index (run->spare_uses, Id, n) : NULL;
+  const Id id = spare != NULL && *spare != 0 ? *spare : run->uses->len;
+
+  if (id == run->uses->len)
+    {
+      g_array_set_size (run->uses, id + n);
+      g_array_set_size (run->use_bytes, id + n);
+    }
+  else
+    *spare = USE (run, id)->link;
   return id;
 }
 
 static void
-add_use (NetworkRun *run, Id transfer, const MergedLoad *load)
+free_uses (NetworkRun *run, Id first, guint n)
 {
-  const Id id = run->spare_use != 0 ? run->spare_use : run->uses->len;
-  LinkState *link = &run->link[load->link];
-
-  if (id == run->uses->len)
-    g_array_set_size (run->uses, id + 1);
-  else
-    run->spare_use = USE (run, id)->next;
-  *USE (run, id) = (Use) {
-    .transfer = transfer,
-    .link = load->link,
-    .next = TRANSFER (run, transfer)->uses,
-    .before = link->last,
-    .bytes = load->bytes,
-    .demand = load->demand,
-    .demand_fixed = (Fixed) (MIN (load->demand, DEMAND_MAX) * DEMAND_ONE),
-  };
-  TRANSFER (run, transfer)->uses = id;
-  if (link->last != 0)
-    USE (run, link->last)->after = id;
-  else
-    link->first = id;
-  link->last = id;
-  mark_link (run, load->link);
+  if (n == 0)
+    return;
+  if (n >= run->spare_uses->len)
+    g_array_set_size (run->spare_uses, n + 1);
+  USE (run, first)->link = g_array_index (run->spare_uses, Id, n);
+  g_array_index (run->spare_uses, Id, n) = first;
 }
 
 Id
@@ -171,16 +185,31 @@ network_start (NetworkRun *run, Id meeting, double size, double cap, double weig
   const Id activity = engine_activity (run->engine, size, meeting);
   const Id id = new_transfer (run);
 
-  TRANSFER (run, id)->activity = activity;
-  TRANSFER (run, id)->size = size;
-  TRANSFER (run, id)->cap = cap;
+  for (guint i = 0; i < n_loads; i++)
+    {
+      PREFETCH (&run->link[loads[i].link]);
+      PREFETCH (&run->ledger[loads[i].link]);
+    }
   g_array_set_size (run->merged, MAX (run->merged->len, n_loads));
 
   const MergedLoad *merged = (MergedLoad *) run->merged->data;
   const guint n = network_merge_loads (loads, n_loads, weight, (MergedLoad *) run->merged->data);
+  const Id first = new_uses (run, n);
 
   for (guint i = 0; i < n; i++)
-    add_use (run, id, &merged[i]);
+    PREFETCH (CROWD_AT (run, run->link[merged[i].link].last));
+  run->n_live++;
+  *TRANSFER (run, id) = (Transfer) { .cap = cap, .uses = first, .n_uses = n, .activity = activity };
+  SIZE_OF (run, id) = size;
+  for (guint i = 0; i < n; i++)
+    {
+      Use *use = USE (run, first + i);
+
+      *use = (Use) { .link = merged[i].link, .demand = merged[i].demand };
+      USE_BYTES (run, first + i) = merged[i].bytes;
+      network_crowd_join (run, use->link, id, use);
+      mark_link (run, use->link);
+    }
   mark_transfer (run, id);
   if (activity >= run->of_activity->len)
     g_array_set_size (run->of_activity, activity + 1);
@@ -192,9 +221,7 @@ network_start (NetworkRun *run, Id meeting, double size, double cap, double weig
 static double
 moved (const NetworkRun *run, Id transfer)
 {
-  const Transfer *t = TRANSFER (run, transfer);
-
-  return t->size - engine_left (run->engine, t->activity);
+  return SIZE_OF (run, transfer) - engine_left (run->engine, TRANSFER (run, transfer)->activity);
 }
 
 void
@@ -205,77 +232,41 @@ network_end (NetworkRun *run, Id activity)
   if (id == 0)
     return;
 
+  Transfer *transfer = TRANSFER (run, id);
   const double bytes = moved (run, id);
 
-  for (Id use = TRANSFER (run, id)->uses, next; use != 0; use = next)
+  /* Last to first, as the links are also visited. */
+  for (guint i = transfer->n_uses; i-- > 0;)
     {
-      Use *u = USE (run, use);
-      LinkState *link = &run->link[u->link];
+      const Use *use = USE (run, transfer->uses + i);
 
-      next = u->next;
-      link->bytes += bytes * u->bytes;
-      *(u->before != 0 ? &USE (run, u->before)->after : &link->first) = u->after;
-      *(u->after != 0 ? &USE (run, u->after)->before : &link->last) = u->before;
-      u->next = run->spare_use;
-      run->spare_use = use;
-      mark_link (run, u->link);
+      run->ledger[use->link].bytes += bytes * USE_BYTES (run, transfer->uses + i);
+      network_crowd_leave (run, use);
+      mark_link (run, use->link);
     }
+  free_uses (run, transfer->uses, transfer->n_uses);
   g_array_index (run->of_activity, Id, activity) = 0;
-  TRANSFER (run, id)->activity = 0;
-  TRANSFER (run, id)->uses = run->spare_transfer;
+  *transfer = (Transfer) { .uses = run->spare_transfer };
+  STAMP (run, id) = 0;
+  run->n_live--;
   run->spare_transfer = id;
   engine_touch (run->engine);
-}
-
-/* Components: transfers are joined by each link that can limit them. */
-
-static void
-visit_transfer (NetworkRun *run, Id id)
-{
-  if (TRANSFER (run, id)->epoch == run->epoch)
-    return;
-  TRANSFER (run, id)->epoch = run->epoch;
-  g_array_append_val (run->component, id);
-}
-
-static void
-visit_link (NetworkRun *run, Id id)
-{
-  LinkState *link = &run->link[id];
-
-  if (link->epoch == run->epoch || !isfinite (link->capacity))
-    return;
-  link->epoch = run->epoch;
-  settle (run, link);
-  g_array_append_val (run->component_links, id);
-  for (Id use = link->first; use != 0; use = USE (run, use)->after)
-    visit_transfer (run, USE (run, use)->transfer);
 }
 
 static void
 rate_alone (NetworkRun *run, Transfer *transfer)
 {
+  const Use *uses = USE (run, transfer->uses);
+
   transfer->rate = transfer->cap;
-  for (Id use = transfer->uses; use != 0; use = USE (run, use)->next)
+  for (guint i = 0; i < transfer->n_uses; i++)
+    transfer->rate = MIN (transfer->rate, run->link[uses[i].link].capacity / uses[i].demand);
+  for (guint i = 0; i < transfer->n_uses; i++)
     {
-      const double limit = run->link[USE (run, use)->link].capacity / USE (run, use)->demand;
+      const double capacity = run->link[uses[i].link].capacity;
 
-      transfer->rate = MIN (transfer->rate, limit);
+      run->ledger[uses[i].link].load = isfinite (capacity) ? uses[i].demand * transfer->rate / capacity : 0;
     }
-}
-
-static double
-load_of (const NetworkRun *run, const LinkState *link)
-{
-  double used = 0;
-
-  for (Id use = link->first; use != 0; use = USE (run, use)->after)
-    {
-      const double rate = TRANSFER (run, USE (run, use)->transfer)->rate;
-
-      used += isfinite (rate) ? USE (run, use)->demand * rate : 0;
-    }
-  return used / link->capacity;
 }
 
 static void
@@ -289,16 +280,15 @@ rate_component (NetworkRun *run)
       run->solves++;
       run->rated += run->component->len;
     }
-  for (guint i = 0; i < run->component_links->len; i++)
-    {
-      LinkState *link = &run->link[g_array_index (run->component_links, Id, i)];
-
-      link->load = load_of (run, link);
-    }
+  else
+    for (guint i = 0; i < run->component_links->len; i++)
+      run->ledger[g_array_index (run->component_links, Id, i)].load = 0;
   for (guint i = 0; i < run->component->len; i++)
     {
       const Transfer *transfer = TRANSFER (run, g_array_index (run->component, Id, i));
 
+      if (i + 8 < run->component->len)
+        PREFETCH (TRANSFER (run, g_array_index (run->component, Id, i + 8)));
       engine_set_rate (run->engine, transfer->activity, transfer->rate / run->ticks_per_s);
     }
 }
@@ -306,19 +296,15 @@ rate_component (NetworkRun *run)
 static void
 rate_from (NetworkRun *run, Id seed)
 {
-  g_array_set_size (run->component, 0);
-  g_array_set_size (run->component_links, 0);
-  if (seed & DIRTY_TRANSFER)
-    visit_transfer (run, seed & ~DIRTY_TRANSFER);
-  else
-    visit_link (run, seed);
-  for (guint i = 0; i < run->component->len; i++)
+  if (!(seed & DIRTY_TRANSFER))
     {
-      const Id id = g_array_index (run->component, Id, i);
-
-      for (Id use = TRANSFER (run, id)->uses; use != 0; use = USE (run, use)->next)
-        visit_link (run, USE (run, use)->link);
+      run->link[seed].dirty = FALSE;
+      if (!isfinite (run->link[seed].capacity))
+        run->ledger[seed].load = 0;
     }
+  else if (TRANSFER (run, seed & ~DIRTY_TRANSFER)->activity == 0)
+    return;   /* ended at the same instant */
+  network_component (run, seed);
   rate_component (run);
 }
 
@@ -328,20 +314,11 @@ network_run_instant (NetworkRun *run)
   if (run->dirty->len == 0)
     return;
   run->epoch++;
-  for (guint i = 0; i < run->dirty->len; i++)
-    {
-      const Id seed = g_array_index (run->dirty, Id, i);
-
-      if (!(seed & DIRTY_TRANSFER))
-        {
-          run->link[seed].dirty = FALSE;
-          if (!isfinite (run->link[seed].capacity))
-            run->link[seed].load = 0;
-        }
-      else if (TRANSFER (run, seed & ~DIRTY_TRANSFER)->activity == 0)
-        continue;   /* ended at the same instant */
-      rate_from (run, seed);
-    }
+  if (network_component_all (run))
+    rate_component (run);
+  else
+    for (guint i = 0; i < run->dirty->len; i++)
+      rate_from (run, g_array_index (run->dirty, Id, i));
   g_array_set_size (run->dirty, 0);
 }
 
@@ -362,10 +339,16 @@ network_run_bytes (const NetworkRun *run, Id link)
 {
   g_return_val_if_fail (link > 0 && link <= run->n_links, 0);
 
-  double bytes = run->link[link].bytes;
+  double bytes = run->ledger[link].bytes;
+  CrowdWalk walk = crowd_walk (&run->link[link]);
 
-  for (Id use = run->link[link].first; use != 0; use = USE (run, use)->after)
-    bytes += USE (run, use)->bytes * moved (run, USE (run, use)->transfer);
+  for (Id transfer; (transfer = crowd_next (run, &walk)) != 0;)
+    {
+      const Transfer *t = TRANSFER (run, transfer);
+
+      for (Id use = t->uses; use < t->uses + t->n_uses; use++)
+        bytes += USE (run, use)->link == link ? USE_BYTES (run, use) * moved (run, transfer) : 0;
+    }
   return bytes;
 }
 
@@ -374,7 +357,7 @@ network_run_busy (const NetworkRun *run, Id link)
 {
   g_return_val_if_fail (link > 0 && link <= run->n_links, 0);
 
-  const LinkState *state = &run->link[link];
+  const LinkLedger *state = &run->ledger[link];
   const Tick now = engine_now (run->engine);
 
   return state->busy + state->load * ((double) (now - state->since) / run->ticks_per_s);
