@@ -92,7 +92,7 @@ put_ledger (JsonBuilder *b, const Result *result)
 }
 
 static void
-put_memory (JsonBuilder *b, const MemoryUse *memory)
+put_memory (JsonBuilder *b, const MemoryUse *memory, const GArray *stages)
 {
   begin_object (b, "memory");
   json_put_number (b, "total_bytes", memory->total);
@@ -104,6 +104,21 @@ put_memory (JsonBuilder *b, const MemoryUse *memory)
   json_put_number (b, "optimizer_bytes", memory->optimizer);
   json_put_number (b, "activations_bytes", memory->activations);
   json_put_number (b, "buffers_bytes", memory->buffers);
+  if (stages != NULL)
+    {
+      begin_array (b, "stages");
+      for (guint i = 0; i < stages->len; i++)
+        {
+          const MemoryStage *stage = &g_array_index (stages, MemoryStage, i);
+
+          begin_object (b, NULL);
+          json_put_count (b, "stage", stage->stage);
+          json_put_number (b, "total_bytes", stage->use.total);
+          json_put_number (b, "margin_bytes", stage->use.margin);
+          json_builder_end_object (b);
+        }
+      json_builder_end_array (b);
+    }
   json_builder_end_object (b);
 }
 
@@ -211,7 +226,7 @@ put_result (JsonBuilder *b, const Result *result)
   put_times (b, "what_if", result->what_if, result->n_what_if);
   put_named (b, "sensitivity", result->sensitivity, result->n_sensitivity, "relative");
   json_put_text (b, "validated_nearest", result->validated);
-  put_memory (b, &result->memory);
+  put_memory (b, &result->memory, result->stages);
   put_collectives (b, result);
   put_checks (b, result);
   begin_object (b, "engine");

@@ -269,6 +269,34 @@ append_path (GString *out, const Result *result)
   g_string_free (line, TRUE);
 }
 
+/* Of a deep pipeline the first, the fullest and the last; JSON has all. */
+static const guint most_stages = 8;
+
+static void
+append_stages (GString *out, const GArray *stages)
+{
+  g_autoptr (TextTable) table = text_table_new ("<stage|>needs|<");
+  guint fullest = 0;
+
+  for (guint i = 0; i < stages->len; i++)
+    {
+      if (g_array_index (stages, MemoryStage, i).use.total > g_array_index (stages, MemoryStage, fullest).use.total)
+        fullest = i;
+    }
+  for (guint i = 0; i < stages->len; i++)
+    {
+      const MemoryStage *stage = &g_array_index (stages, MemoryStage, i);
+      g_autofree char *margin = text_memory (fabs (stage->use.margin));
+
+      if (stages->len > most_stages && i != 0 && i != fullest && i + 1 != stages->len)
+        continue;
+      text_table_take (table, g_strdup_printf ("%u of %u", stage->stage, stages->len));
+      text_table_take (table, text_memory (stage->use.total));
+      text_table_take (table, g_strdup_printf ("%s %s", margin, stage->use.fits ? "to spare" : "missing"));
+    }
+  text_table_append (table, TABLE_PLAIN, 2, out);
+}
+
 static void
 append_memory (GString *out, const Result *result, gboolean colour)
 {
@@ -296,6 +324,8 @@ append_memory (GString *out, const Result *result, gboolean colour)
   g_string_append_printf (out, "  %s of %s: %s, %s (%.0f %%) %s\n", total, capacity,
                           memory->fits ? "fits" : "DOES NOT FIT; the times hold for a GPU with more memory", margin,
                           100 * fabs (memory->margin) / memory->capacity, memory->fits ? "to spare" : "are missing");
+  if (result->stages != NULL)
+    append_stages (out, result->stages);
 }
 
 static void

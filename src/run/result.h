@@ -49,6 +49,7 @@ typedef struct
   guint    n_collectives;       CollectiveUse *collectives;
   guint    n_lanes;             Lane *lanes;              /* of the reported step */
   MemoryUse memory;
+  GArray  *stages;             /* of MemoryStage where a pipeline has several; NULL */
   double   cost_per_hour, cost_per_million_samples;
   guint    n_checks;            Check *checks;
   char   **warnings;            /* NULL-terminated */

@@ -194,6 +194,8 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   summary_ledger (r, played.x, &played.window, kinds);
   summary_rates (r, point);
   point->strategy->memory (&point->input, &r->memory);
+  if (point->strategy->stages != NULL && point->scenario->strategy.pipeline_parallel > 1)
+    r->stages = point->strategy->stages (&point->input);
   if (options->lanes)
     summary_lanes (r, played.x, &played.window);
   add_warnings (r, point);

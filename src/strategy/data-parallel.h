@@ -34,8 +34,14 @@ void     data_parallel_memory (const StepInput *in, double group_bytes, MemoryUs
 /* Parts of it: activations of one micro-step; what the framework and NCCL take;
  * sums, with that reserve put into the buffers. */
 double   memory_activations   (const StepInput *in);
+/* [training] offload-activations, where the strategy has it: blocks; the bytes of
+ * one micro-step that leave the GPU. */
+guint64  memory_offloaded     (const StepInput *in);
+double   memory_offloaded_bytes (const StepInput *in);
 double   memory_reserve       (void);
 void     memory_settle        (const StepInput *in, MemoryUse *out);
+/* Sums and verdict alone. */
+void     memory_sum           (const StepInput *in, MemoryUse *out);
 /* s of each layer's forward kernel at the batch of one micro-step; caller frees. */
 double  *data_parallel_forward (const StepInput *in);
 /* The same of each layer's backward pass, what is computed again with it. */

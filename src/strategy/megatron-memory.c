@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/megatron-plan.h"
-#include "strategy/software.h"
+#include "strategy/data-parallel.h"
 #include <math.h>
 
 /* Bytes a token and layer that one GPU keeps for the backward pass: Korthikanti et
@@ -26,6 +26,15 @@ layer_bytes (const Megatron *m)
   return bytes + (kept_scores ? scores * (2 * e + mask) : 0);
 }
 
+/* Of these, what came from the stage before. */
+static double
+input_bytes (const Megatron *m)
+{
+  const double h = (double) m->shape->hidden;
+
+  return m->in->training->recompute == RECOMPUTE_FULL ? 0 : m->llm.element * (m->sp ? h / (double) m->tp : h);
+}
+
 /* Passes of a stage that are under way at most: as many as it does forward before
  * the first one back, and one. */
 static double
@@ -49,7 +58,7 @@ activation_bytes (const Megatron *m, guint stage)
 
   for (guint chunk = 0; chunk < m->v; chunk++)
     layers += (double) m->layers[chunk * m->pp + stage];
-  bytes = in_flight (m, stage) * layers / (double) m->v * layer_bytes (m);
+  bytes = in_flight (m, stage) * (layers / (double) m->v * layer_bytes (m) - (m->in->spec->free_inputs ? input_bytes (m) : 0));
   if (last)   /* final norm, its output, logits in 4 bytes */
     bytes += 2 * m->llm.element * (double) m->shape->hidden / (m->sp ? t : 1) + 4 * megatron_embedding_params (m) / (double) m->shape->hidden;
   return tokens * bytes;
@@ -61,36 +70,50 @@ static void
 stage_memory (const Megatron *m, guint stage, MemoryUse *out)
 {
   const double state = 4 + software_optimizer_state (m->in->training->optimizer);
-  double dense, experts, all, owned;
+  double dense, experts, all, owned, summed;
 
   megatron_stage_params (m, stage, &dense, &experts);
   all = dense + experts;
   owned = m->distributed ? dense / (double) (m->dp * m->cp) + experts / (double) (m->dp * m->cp / m->ep) : all;
+  summed = m->shard_gradients ? owned + all / (double) m->v : all;   /* and a chunk's on their way */
   *out = (MemoryUse) {
-    .weights = all * m->llm.element, .gradients = all * m->gradient, .optimizer = owned * (m->llm.element < 4 ? state : state - 4),
+    .weights = all * m->llm.element, .gradients = summed * m->gradient, .optimizer = owned * (m->llm.element < 4 ? state : state - 4),
     .activations = activation_bytes (m, stage), .buffers = m->llm.value[LLM_RESERVE],
-    .capacity = cluster_gpu (m->in->cluster)->memory,
   };
-  out->total = out->weights + out->gradients + out->optimizer + out->activations + out->buffers;
-  out->fits = out->total <= out->capacity;
-  out->margin = out->capacity - out->total;
+  memory_sum (m->in, out);
+}
+
+GArray *
+megatron_stages (const StepInput *in)
+{
+  GArray *stages = g_array_new (FALSE, FALSE, sizeof (MemoryStage));
+  g_auto (Megatron) m = { 0 };
+
+  if (!megatron_plan (in, &m, NULL))
+    return stages;
+  for (guint stage = 0; stage < m.pp; stage++)
+    {
+      MemoryStage one = { .stage = stage + 1 };
+
+      stage_memory (&m, stage, &one.use);
+      g_array_append_val (stages, one);
+    }
+  return stages;
 }
 
 /* The stage that needs most. */
 void
 megatron_memory (const StepInput *in, MemoryUse *out)
 {
-  g_auto (Megatron) m = { 0 };
+  g_autoptr (GArray) stages = megatron_stages (in);
 
-  *out = (MemoryUse) { .capacity = cluster_gpu (in->cluster)->memory };
-  if (!megatron_plan (in, &m, NULL))
-    return;
-  for (guint stage = 0; stage < m.pp; stage++)
+  *out = (MemoryUse) { 0 };
+  memory_sum (in, out);
+  for (guint i = 0; i < stages->len; i++)
     {
-      MemoryUse use;
+      const MemoryUse *use = &g_array_index (stages, MemoryStage, i).use;
 
-      stage_memory (&m, stage, &use);
-      if (use.total > out->total)
-        *out = use;
+      if (use->total > out->total)
+        *out = *use;
     }
 }

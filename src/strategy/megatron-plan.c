@@ -265,6 +265,9 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
   m.schedule = interleaved (spec) ? SCHEDULE_INTERLEAVED : spec->schedule == SCHEDULE_KEY_GPIPE ? SCHEDULE_GPIPE : SCHEDULE_1F1B;
   m.sp = spec->sequence_parallel != 0 && m.tp > 1;
   m.distributed = spec->distributed_optimizer != 0;
+  m.shard_gradients = spec->shard_gradients != 0;
+  if (m.shard_gradients && !m.distributed)
+    return refuse (error, "[strategy] shard-gradients", "needs distributed-optimizer = yes: whoever owns a parameter's state owns its gradient");
   m.overlap_grad = spec->overlap_grad_reduce != 0;
   m.overlap_param = spec->overlap_param_gather != 0 && m.distributed;
   m.tp_overlap = spec->tp_comm_overlap != 0;

@@ -15,7 +15,7 @@ typedef struct
   guint64  world, tp, pp, cp, ep, dp, v;   /* dp: without cp */
   guint    group;
   guint64  micro, micro_batches;           /* samples of one; of a replica and step */
-  gboolean sp, distributed, overlap_grad, overlap_param, tp_overlap, overlap_p2p, flash, dropout, gated, experts;
+  gboolean sp, distributed, shard_gradients, overlap_grad, overlap_param, tp_overlap, overlap_p2p, flash, dropout, gated, experts;
   double   gradient;                       /* bytes on the wire */
   guint64 *layers;                         /* of each virtual stage */
   LlmModel llm;
@@ -59,4 +59,5 @@ gboolean megatron_message   (const Megatron *m, guint from, guint to, const char
 gboolean megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward, GError **error);
 
 void megatron_memory (const StepInput *in, MemoryUse *out);
+GArray *megatron_stages (const StepInput *in);
 void megatron_values (const StepInput *in, ClusterValue value, gpointer user);

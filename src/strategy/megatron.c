@@ -59,23 +59,60 @@ reduce (Step *s, guint stage, guint after, MegatronGroup group, CollectiveOp op,
   return TRUE;
 }
 
-/* Gradients of a virtual stage, in as many calls as it has buckets. */
+/* Micro-batches of a chunk after which sharded gradients go to their owners: one
+ * chunk's run of them; 0: only the last of the step. */
+static guint
+round_of (const Megatron *m)
+{
+  if (!m->shard_gradients)
+    return 0;
+  return m->schedule == SCHEDULE_GPIPE ? (guint) m->micro_batches : m->schedule == SCHEDULE_1F1B ? 1 : m->group;
+}
+
+/* A share of a virtual stage's gradients behind a row. */
 static gboolean
-reduce_chunk (Step *s, guint at, guint after_all, GError **error)
+reduce_part (Step *s, guint at, double share, guint after, GError **error)
 {
   const Megatron *m = s->m;
   const CollectiveOp op = m->distributed ? OP_REDUCE_SCATTER : OP_ALL_REDUCE;
   const double dense = (double) m->layers[at] * megatron_block_params (m) + megatron_edge_params (m, at);
   const double experts = (double) m->layers[at] * megatron_expert_params (m);
-  const guint n = s->pieces[at], stage = at % (guint) m->pp;
+  const guint stage = at % (guint) m->pp;
+
+  return reduce (s, stage, after, GROUP_DATA, op, dense * share * m->gradient, "gradients", error)
+         && (experts <= 0 || reduce (s, stage, after, GROUP_EXPERT_DATA, op, experts * share * m->gradient, "gradients of experts", error));
+}
+
+/* Gradients of a virtual stage, in as many calls as it has buckets. */
+static gboolean
+reduce_chunk (Step *s, guint at, guint after_all, GError **error)
+{
+  const guint n = s->pieces[at];
 
   for (guint i = 0; i < n; i++)
     {
-      const guint after = m->overlap_grad ? s->rows->piece[at][i] : after_all;
-
-      if (!reduce (s, stage, after, GROUP_DATA, op, dense / n * m->gradient, "gradients", error)
-          || (experts > 0 && !reduce (s, stage, after, GROUP_EXPERT_DATA, op, experts / n * m->gradient, "gradients of experts", error)))
+      if (!reduce_part (s, at, 1.0 / n, s->m->overlap_grad ? s->rows->piece[at][i] : after_all, error))
         return FALSE;
+    }
+  return TRUE;
+}
+
+/* Rounds before the last, in the order in which chunks end them. */
+static gboolean
+reduce_rounds (Step *s, guint stage, GError **error)
+{
+  const Megatron *m = s->m;
+  const guint round = round_of (m);
+
+  for (guint i = 0; round > 0 && (i + 1) * round < m->micro_batches; i++)
+    {
+      for (guint chunk = (guint) m->v; chunk-- > 0;)
+        {
+          const guint at = chunk * (guint) m->pp + stage;
+
+          if (!reduce_part (s, at, 1, s->rows->round[at][i], error))
+            return FALSE;
+        }
     }
   return TRUE;
 }
@@ -90,6 +127,8 @@ reduce_all (Step *s, GError **error)
     {
       const guint behind = m->overlap_grad ? 0 : pipeline_compute (s->graph, s->rows, stage, GRAPH_FIXED, CAUSE_OTHER, 0, "end of the pipeline");
 
+      if (!reduce_rounds (s, stage, error))
+        return FALSE;
       for (guint chunk = (guint) m->v; chunk-- > 0;)
         if (!reduce_chunk (s, chunk * (guint) m->pp + stage, behind, error))
           return FALSE;
@@ -251,7 +290,7 @@ megatron_build (const StepInput *in, StepGraph *graph, GError **error)
     .schedule = m.schedule, .stages = (guint) m.pp, .chunks = (guint) m.v, .micro_batches = (guint) m.micro_batches, .group = m.group,
     .ranks = m.world / m.pp, .unfold = in->unfold, .noise = noise (&m), .blocking = !m.overlap_p2p,
     .forward = forward, .backward = backward, .ahead = ahead, .back = back, .pieces = pieces,
-    .gathers = m.overlap_param ? pieces : NULL,
+    .gathers = m.overlap_param ? pieces : NULL, .round = round_of (&m),
   };
   pipeline_build (&pipeline, graph, &rows);
   ok = finish (&step, error);
@@ -292,5 +331,6 @@ const Strategy strategy_megatron = {
   .layout = TRUE,
   .build = megatron_build,
   .memory = megatron_memory,
+  .stages = megatron_stages,
   .values = megatron_values,
 };

@@ -17,24 +17,6 @@ memory_reserve (void)
   return context_bytes;
 }
 
-/* Values kept for the backward pass: what each layer writes, except where it
- * writes in place (ReLU in convolutional networks keeps its output only, which
- * is the next layer's input and counted there as the norm's). */
-static double
-kept_elements (const Workload *workload)
-{
-  double elements = 0;
-
-  for (guint i = 0; i < workload->n_layers; i++)
-    {
-      const Layer *layer = &workload->layers[i];
-
-      if (layer->kind != LAYER_ELEMENTWISE || strstr (layer->name, "relu") == NULL)
-        elements += layer->out_elems;
-    }
-  return elements;
-}
-
 static gboolean
 adds_residual (const Workload *workload, guint i)
 {
@@ -49,12 +31,25 @@ drops (const StepInput *in)
   return architecture != ARCHITECTURE_LLAMA && architecture != ARCHITECTURE_MPT;
 }
 
+static double
+kept_element (const StepInput *in, const Layer *layer)
+{
+  const double element = precision_activation_bytes (in->compute->precision);
+  const gboolean activation = layer->kind == LAYER_ELEMENTWISE && (strstr (layer->name, "gelu") != NULL || strstr (layer->name, "swiglu") != NULL);
+
+  if (in->compute->precision != PRECISION_FP8)
+    return element;
+  return layer->kind == LAYER_NORM || activation ? 1 : blocks_scores (layer) > 0 ? element + 1 : element;
+}
+
 /* Bytes kept of one row of a transformer and one sample.  Over a GPT block of
  * width h and s tokens they add up to s h (34 + 5 a s/h): Korthikanti and others
  * 2022, equation 2, at two bytes a value.  A product whose output goes into a
  * residual leaves the dropout's mask, one byte, which Llama and MPT do without;
  * scores leave the softmax, its mask and what the dropout gives; logits are turned
- * to fp32. */
+ * to fp32.  FP8 products keep what they read in one byte (TransformerEngine
+ * module/linear.py): the output of norms and activations, and of attention besides
+ * what its own backward pass reads. */
 static double
 kept_bytes (const StepInput *in, guint i)
 {
@@ -68,7 +63,38 @@ kept_bytes (const StepInput *in, guint i)
     return 4 * layer->out_elems;
   if (layer->kind == LAYER_GEMM && adds_residual (in->workload, i + 1))
     return drops (in) ? layer->out_elems : 0;
-  return element * layer->out_elems + (scores ? (2 * element + 1) * blocks_scores (layer) : 0);
+  return kept_element (in, layer) * layer->out_elems + (scores ? (2 * element + 1) * blocks_scores (layer) : 0);
+}
+
+/* Values kept for the backward pass: what a layer writes, except where it writes
+ * in place (ReLU in convolutional networks keeps its output only, which is the
+ * next layer's input and counted there as the norm's). */
+static double
+plain_bytes (const StepInput *in, guint i)
+{
+  const Layer *layer = &in->workload->layers[i];
+  const gboolean in_place = layer->kind == LAYER_ELEMENTWISE && strstr (layer->name, "relu") != NULL;
+
+  return in_place ? 0 : layer->out_elems * precision_activation_bytes (in->compute->precision);
+}
+
+guint64
+memory_offloaded (const StepInput *in)
+{
+  const char *kind = in->spec->kind;
+
+  return kind != NULL && (g_str_equal (kind, "fsdp") || g_str_equal (kind, "zero")) ? in->training->offload_activations : 0;
+}
+
+double
+memory_offloaded_bytes (const StepInput *in)
+{
+  TrainingSpec training = *in->training;
+  StepInput here = *in;
+
+  training.offload_activations = 0;
+  here.training = &training;
+  return memory_activations (&here) - memory_activations (in);
 }
 
 /* A block that is computed again keeps its input, by op what is not computed
@@ -81,10 +107,19 @@ transformer_bytes (const StepInput *in)
   const int recompute = in->training->recompute;
   const gboolean again = recompute == RECOMPUTE_FULL || recompute == RECOMPUTE_PER_OP;
   double bytes = 0, block = 0, largest = 0;
+  guint64 away = memory_offloaded (in);
 
   for (guint i = 0; i < workload->n_layers; i++)
     {
       const double kept = kept_bytes (in, i);
+
+      if (away > 0 && blocks[i] != NO_BLOCK)   /* on the host but for the block at work */
+        {
+          block = blocks[i] == i ? kept : block + kept;
+          largest = MAX (largest, block);
+          away -= i + 1 < workload->n_layers && blocks[i + 1] != blocks[i] ? 1 : 0;
+          continue;
+        }
 
       if (!again || blocks[i] == NO_BLOCK)
         {
@@ -105,19 +140,51 @@ double
 memory_activations (const StepInput *in)
 {
   const double batch = (double) in->batch.per_gpu;
+  double bytes = 0;
 
-  return batch * (blocks_transformer (in->workload) ? transformer_bytes (in)
-                  : kept_elements (in->workload) * precision_activation_bytes (in->compute->precision));
+  if (blocks_transformer (in->workload))
+    return batch * transformer_bytes (in);
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    bytes += plain_bytes (in, i);
+  return batch * bytes;
+}
+
+/* What gradients add to the fullest moment.  Optimizers drop them before the next
+ * forward pass (zero_grad (set_to_none = True) of torch 2.0 on and of apex's fused
+ * ones; temporary tensors in TensorFlow), so that they come as activations go,
+ * layer by layer.  Sums over micro-steps lie there from the first on. */
+static double
+gradients_at_peak (const StepInput *in, double element)
+{
+  const Workload *workload = in->workload;
+  const gboolean transformer = blocks_transformer (workload);
+  double balance = 0, most = 0;
+
+  if (in->batch.accumulation > 1 || in->training->recompute != RECOMPUTE_NONE)
+    return workload->params * element;
+  for (guint i = workload->n_layers; i-- > 0;)
+    {
+      balance += element * workload->layers[i].params;
+      most = MAX (most, balance);
+      balance -= (double) in->batch.per_gpu * (transformer ? kept_bytes (in, i) : plain_bytes (in, i));
+    }
+  return most;
+}
+
+void
+memory_sum (const StepInput *in, MemoryUse *out)
+{
+  out->capacity = cluster_gpu (in->cluster)->memory * label_gb * driver_share;
+  out->total = out->weights + out->gradients + out->optimizer + out->activations + out->buffers;
+  out->margin = out->capacity - out->total;
+  out->fits = out->total <= out->capacity;
 }
 
 void
 memory_settle (const StepInput *in, MemoryUse *out)
 {
   out->buffers += context_bytes;
-  out->capacity = cluster_gpu (in->cluster)->memory * label_gb * driver_share;
-  out->total = out->weights + out->gradients + out->optimizer + out->activations + out->buffers;
-  out->margin = out->capacity - out->total;
-  out->fits = out->total <= out->capacity;
+  memory_sum (in, out);
 }
 
 /* Mixed precision keeps fp32 weights and a two-byte copy of them. */
@@ -146,7 +213,7 @@ data_parallel_memory (const StepInput *in, double group_bytes, MemoryUse *out)
 
   *out = (MemoryUse) {
     .weights = params * weight_bytes (precision),
-    .gradients = params * (precision == PRECISION_FP16 || precision == PRECISION_BF16 ? 2 : 4),
+    .gradients = gradients_at_peak (in, precision == PRECISION_FP16 || precision == PRECISION_BF16 ? 2 : 4),
     .optimizer = params * software_optimizer_state (in->training->optimizer),
     .activations = memory_activations (in),
     .buffers = group_bytes,

@@ -9,3 +9,6 @@ typedef struct
   double total, capacity, margin;   /* margin: capacity less total */
   gboolean fits;
 } MemoryUse;
+
+/* The same of one pipeline stage's GPUs, from 1. */
+typedef struct { guint stage; MemoryUse use; } MemoryStage;

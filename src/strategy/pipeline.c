@@ -257,6 +257,8 @@ add_kernels (Build *b, guint stage, const Pass *pass, const PipelineWork *work)
       if (opens)
         b->rows->taker[virtual_stage][i] = row;
     }
+  if (pass->back && !last && p->round > 0 && (pass->micro_batch + 1) % p->round == 0)
+    b->rows->round[virtual_stage][pass->micro_batch / p->round] = row;
   if (work->host > 0)
     row = compute_row (b->graph, b->rows, stage, GRAPH_FIXED, CAUSE_HOST, work->host, 1, "issue of operators");
   b->start[pass_index (p, stage, pass)] = first;
@@ -357,6 +359,9 @@ pipeline_build (const Pipeline *pipeline, StepGraph *graph, PipelineRows *rows)
   b.order = g_new (GArray *, pipeline->stages);
   rows->piece = g_new0 (guint *, pipeline->stages * pipeline->chunks);
   rows->taker = g_new0 (guint *, pipeline->stages * pipeline->chunks);
+  rows->round = g_new0 (guint *, pipeline->stages * pipeline->chunks);
+  for (guint i = 0; pipeline->round > 0 && i < pipeline->stages * pipeline->chunks; i++)
+    rows->round[i] = g_new0 (guint, pipeline->micro_batches / pipeline->round + 1);
   rows->begin = g_new0 (guint, pipeline->stages);
   rows->open = g_new (GArray *, pipeline->stages);
   for (guint stage = 0; stage < pipeline->stages; stage++)
@@ -383,11 +388,13 @@ pipeline_rows_clear (PipelineRows *rows, const Pipeline *pipeline)
     {
       g_free (rows->piece[i]);
       g_free (rows->taker[i]);
+      g_free (rows->round[i]);
     }
   for (guint i = 0; i < pipeline->stages; i++)
     g_array_unref (rows->open[i]);
   g_free (rows->piece);
   g_free (rows->taker);
+  g_free (rows->round);
   g_free (rows->begin);
   g_free (rows->open);
   g_free (rows->first_class);

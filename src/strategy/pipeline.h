@@ -36,6 +36,7 @@ typedef struct
   const GraphCall    *back;       /* behind its backward pass, to the one before */
   const guint        *pieces;     /* tasks that the kernels of the last micro-batch's backward pass come in; NULL: one */
   const guint        *gathers;    /* the same of the first one's forward pass, which parameters may have to reach first; NULL: not */
+  guint               round;      /* micro-batches of a chunk after which its gradients leave; 0: the last alone */
 } Pipeline;
 
 /* Rows: as many tasks as `copies`, one a class of the stage, named by the first. */
@@ -46,6 +47,7 @@ typedef struct
   guint  *data_queue;       /* of each stage's first class: data-parallel collectives; the others' stand `queue_step` apart */
   guint   queue_step;
   guint **piece;            /* [virtual stage][piece]: rows of the last micro-batch's backward pass */
+  guint **round;            /* [virtual stage][i]: rows of the backward pass that ends each round but the last */
   guint  *begin;            /* of each stage, with `gathers`: the row that opens the step */
   guint **taker;            /* [virtual stage][piece]: rows of the first micro-batch's forward pass, with `gathers` */
   GArray **open;            /* of guint, a stage: rows that its next kernel has to wait for */

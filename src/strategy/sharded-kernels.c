@@ -144,6 +144,37 @@ stops_early (const Kernels *k, const guint *blocks, guint layer)
          && strstr (workload->layers[last].name, "add") != NULL;
 }
 
+/* Activations leave the GPU beside the forward pass and return beside the backward
+ * pass: either is no shorter than its copies. */
+static gboolean
+pace_copies (Sharded *s, GError **error)
+{
+  const StepInput *in = s->b.in;
+  const double slot = cluster_gpu (in->cluster)->pcie, rate = isnan (in->training->offload_rate) ? slot : in->training->offload_rate;
+  double forward = 0, backward = 0;
+
+  if (memory_offloaded (in) == 0)
+    return TRUE;
+  if (isnan (rate))
+    {
+      g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[training] offload-rate: nobody says how fast a %s reaches its host; give a rate",
+                   cluster_gpu (in->cluster)->name);
+      return FALSE;
+    }
+  const double copies = memory_offloaded_bytes (in) / rate;
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    {
+      forward += s->b.forward[i];
+      backward += s->b.backward[i];
+    }
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    {
+      s->b.forward[i] *= fmax (copies / forward, 1);
+      s->b.backward[i] *= fmax (copies / backward, 1);
+    }
+  return TRUE;
+}
+
 gboolean
 sharded_kernels (Sharded *s, GError **error)
 {
@@ -167,7 +198,7 @@ sharded_kernels (Sharded *s, GError **error)
       if (blocks_recomputed (in, blocks, i) && !stops_early (&k, blocks, i))
         s->b.backward[i] += s->b.forward[i];
     }
-  return TRUE;
+  return pace_copies (s, error);
 }
 
 void

@@ -40,6 +40,10 @@ const Key training_keys[] = {
     "Activations of transformer blocks not kept but computed again: none, those of attention (selective), all (full), all but attention and every second matrix product (per-op: torchtitan).", .choices = recompute_names },
   { "attention", KEY_CHOICE, UNIT_NONE, offsetof (TrainingSpec, attention), "auto",
     "Attention scores written to memory (unfused) or not (flash); auto: flash with zero and fsdp in two-byte precision, as the stack has it with megatron, else unfused.", .choices = attention_names },
+  { "offload-activations", KEY_COUNT, UNIT_NONE, offsetof (TrainingSpec, offload_activations), NULL,
+    "FSDP, ZeRO: blocks of a transformer whose activations wait in host memory, copied beside the passes (Megatron-Core cpu-offloading-num-layers); without it none.", 1, 1e6 },
+  { "offload-rate", KEY_QUANTITY, UNIT_RATE, offsetof (TrainingSpec, offload_rate), NULL,
+    "Rate of those copies, one way and GPU; without it that of its PCIe slot." },
   { NULL }
 };
 
@@ -178,6 +182,10 @@ const Key strategy_keys[] = {
     "Megatron: tokens of the busiest GPU's experts over the mean.", 1, 1e3 },
   { "distributed-optimizer", KEY_CHOICE, UNIT_NONE, AT (distributed_optimizer), "no",
     "Megatron: optimizer state split over data-parallel GPUs; reduce-scatter and all-gather for all-reduce.", .choices = yes_names },
+  { "shard-gradients", KEY_CHOICE, UNIT_NONE, AT (shard_gradients), "no",
+    "Megatron, distributed optimizer: summed gradients are split over data-parallel GPUs and reduced after each micro-batch, or run of them through a chunk (Megatron-FSDP's optim_grads, Llama 3).", .choices = yes_names },
+  { "free-stage-inputs", KEY_BOOLEAN, UNIT_NONE, AT (free_inputs), "false",
+    "Megatron: a chunk's input is not kept for its backward pass, as Llama 3 does by hand; its output never is (deallocate_pipeline_outputs)." },
   { "overlap-grad-reduce", KEY_CHOICE, UNIT_NONE, AT (overlap_grad_reduce), "no",
     "Megatron: gradients leave in buckets of max (40e6, 1e6 x data-parallel) parameters beside the last backward pass.", .choices = yes_names },
   { "overlap-param-gather", KEY_CHOICE, UNIT_NONE, AT (overlap_param_gather), "no",

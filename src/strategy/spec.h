@@ -15,6 +15,8 @@ typedef struct
   guint64 epochs;
   int     recompute;          /* activations of transformer blocks computed again in the backward pass */
   int     attention;          /* AUTO: flash where the framework's stack has it */
+  guint64 offload_activations; /* blocks whose activations wait in host memory */
+  double  offload_rate;       /* bytes/s one way between a GPU and the host; NAN: of its slot */
 } TrainingSpec;
 enum { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_PER_OP };
 enum { ATTENTION_AUTO, ATTENTION_UNFUSED, ATTENTION_FLASH };
@@ -85,6 +87,8 @@ typedef struct
   int      sequence_parallel, distributed_optimizer, overlap_grad_reduce, overlap_param_gather, tp_comm_overlap;
   int      grad_fp32, overlap_p2p, dropout;     /* AUTO_* */
   guint64  last_stage_layers;                   /* 0: as the others */
+  int      shard_gradients;                     /* summed gradients live with their owners */
+  gboolean free_inputs;                         /* of a model chunk */
   gboolean account_embedding, account_loss;     /* each takes a layer's place when layers are dealt out */
   double   imbalance;                           /* busiest expert over the mean */
 } StrategySpec;

@@ -37,7 +37,8 @@ typedef struct
   /* How the batch is spread; NULL: batch_resolve (). */
   gboolean (*batch)  (const StrategySpec *spec, const TrainingSpec *training, guint64 gpus, Batch *out, GError **error);
   gboolean (*build)  (const StepInput *in, StepGraph *graph, GError **error);
-  void     (*memory) (const StepInput *in, MemoryUse *out);
+  void     (*memory) (const StepInput *in, MemoryUse *out);       /* of the fullest GPU */
+  GArray  *(*stages) (const StepInput *in);                       /* of MemoryStage, caller frees; NULL: no pipeline */
   void     (*values) (const StepInput *in, ClusterValue value, gpointer user);
 } Strategy;
 
