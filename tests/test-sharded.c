@@ -132,13 +132,21 @@ test_fsdp_bytes (void)
   near (sent (no.graph, OP_ALL_GATHER | OP_REDUCE_SCATTER), 0);
 }
 
-/* Two micro-steps: no no_sync, so twice the bytes. */
+/* Two micro-steps: no no_sync, so twice the bytes.  With it two rounds of gathers and
+ * one of reductions, for whole two-byte gradients in memory. */
 static void
 test_fsdp_accumulation (void)
 {
   g_auto (Built) one = build (""), two = build ("training.accumulation=2");
+  g_auto (Built) last = build ("training.accumulation=2 strategy.gradient-sync=last");
+  g_autoptr (Scenario) s = scenario ("training.accumulation=2 strategy.gradient-sync=last"), plain = scenario ("training.accumulation=2");
+  g_autoptr (Result) whole = run_scenario (s, &(RunOptions) { 0 }, NULL), parts = run_scenario (plain, &(RunOptions) { 0 }, NULL);
 
   near (sent (two.graph, ALL_OPS), 2 * sent (one.graph, ALL_OPS));
+  near (sent (last.graph, OP_ALL_GATHER), 2 * sent (one.graph, OP_ALL_GATHER));
+  near (sent (last.graph, OP_REDUCE_SCATTER), sent (one.graph, OP_REDUCE_SCATTER));
+  g_assert_cmpfloat_with_epsilon (whole->memory.total - parts->memory.total, 2 * (mpt - mpt_root - (mpt - mpt_root) / 32), 1e3);
+  g_assert_cmpfloat (whole->step_time, <, parts->step_time);
 }
 
 /* Inside the node as FULL over 8; between the 2 nodes an all-reduce of an eighth of

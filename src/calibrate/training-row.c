@@ -467,7 +467,7 @@ read_row (Reading *r)
   out->input_unknown = word_is (r, "input", "unknown");
   if (reading_word (r, "skip") != NULL)
     reading_refuse (r, word_is (r, "skip", "shape") ? skip_no_shape : skip_slip, "%s", reading_word (r, "skip"));
-  if (transformer_row (r))
+  if (transformer_row (r) || g_hash_table_contains (r->keys, "workload.architecture"))
     transformer_shape (r);
   else if (!g_hash_table_contains (r->keys, "workload.name"))
     reading_refuse (r, skip_no_shape, "%s", reading_cell (r, "model"));

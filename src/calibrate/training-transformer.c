@@ -71,6 +71,19 @@ degree (Reading *r, const char *column, const char *mark, const char *key)
   return g_ascii_strtoull (g_hash_table_lookup (r->keys, key), NULL, 10);
 }
 
+/* Where the printed degrees, not the printed GPUs, are the job's. */
+static void
+take_degrees (Reading *r, guint64 degrees)
+{
+  TrainingRow *out = r->out;
+
+  out->gpus = degrees * MAX ((guint64) reading_number (r, "dp"), 1);
+  out->per_node = MIN (out->per_node, out->gpus);
+  out->nodes = out->gpus / out->per_node;
+  if (out->nodes * out->per_node != out->gpus)
+    reading_refuse (r, skip_inconsistent, "%" G_GUINT64_FORMAT " GPUs of its degrees are no whole nodes", out->gpus);
+}
+
 void
 transformer_layout (Reading *r)
 {
@@ -79,13 +92,19 @@ transformer_layout (Reading *r)
   const guint64 pp = degree (r, "pp", "PP", "strategy.pipeline-parallel");
   const guint64 cp = degree (r, "cp", "CP", "strategy.context-parallel");
   const guint64 chunks = MAX (number_after (reading_cell (r, "strategy"), "VP"), number_after (reading_cell (r, "notes"), "interleave"));
-  const guint64 replicas = out->gpus / MAX (tp * pp * cp, 1), micro = (guint64) reading_number (r, "microbatch");
-  guint64 global = (guint64) reading_number (r, "global_batch");
+  const guint64 micro = (guint64) reading_number (r, "microbatch");
+  const guint64 said = number_after (reading_cell (r, "notes"), "GAS");
+  guint64 global = (guint64) reading_number (r, "global_batch"), replicas;
 
+  if (g_strcmp0 (reading_word (r, "gpus"), "layout") == 0)
+    take_degrees (r, tp * pp * cp);
+  replicas = out->gpus / MAX (tp * pp * cp, 1);
   degree (r, "ep", "EP", "strategy.expert-parallel");
   if (pp > 1 && chunks > 1)
     reading_put_count (r, "strategy.virtual-stages", chunks);
-  out->batch = micro > 0 ? micro : (guint64) reading_word_number (r, "batch", 1);
+  out->batch = micro > 0 ? micro : MAX ((guint64) reading_word_number (r, "batch", 1), number_after (reading_cell (r, "notes"), "local batch"));
+  if (global == 0)   /* one micro-batch a replica */
+    global = replicas * out->batch;
   if (out->batch == 0)   /* all of a replica at once */
     out->batch = MAX (global / MAX (replicas, 1), 1);
   if (out->layer)
@@ -96,6 +115,11 @@ transformer_layout (Reading *r)
       return;
     }
   out->accumulation = global / (replicas * out->batch);
+  if (said > 0 && said != out->accumulation)
+    {
+      reading_refuse (r, skip_inconsistent, "%" G_GUINT64_FORMAT " micro-batches by its notes, %" G_GUINT64_FORMAT " by its batches", said, out->accumulation);
+      return;
+    }
   out->samples = (double) global;
   reading_put_count (r, "strategy.micro-batch", out->batch);
   reading_put_count (r, "training.global-batch", global);
@@ -110,7 +134,8 @@ key_number (const Reading *r, const char *key)
 }
 
 /* "72": 72 B s l h^2 (1 + s/6h + V/12lh), Narayanan et al. 2021 without
- * recompute; "6n": 6 N + 12 l h s a token; "6n-causal": attention by half. */
+ * recompute; "6n": 6 N + 12 l h s a token; "6n-causal": attention by half;
+ * "6n-products": whole, N without the input table (NeMo utils/flops_formulas.py). */
 double
 transformer_time (const Reading *r, double samples)
 {
@@ -126,6 +151,6 @@ transformer_time (const Reading *r, double samples)
   if (g_str_equal (convention, "72"))
     token = 72 * l * h * h * (1 + s / (6 * h) + V / (12 * l * h));
   else
-    token = 6 * N + (g_str_equal (convention, "6n") ? 12 : 6) * l * h * s;
+    token = 6 * (N - (g_str_equal (convention, "6n-products") ? V * h : 0)) + (g_str_equal (convention, "6n-causal") ? 6 : 12) * l * h * s;
   return samples * s * token / speed;
 }

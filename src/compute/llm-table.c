@@ -8,13 +8,15 @@
 
 const char *const llm_constant_names[] = {
   "efficiency", "flash-efficiency", "flash-attention", "flash-backward", "dropout", "async-backward", "tp-overlap",
-  "slices", "accumulate-bytes", "add-share", "norm-share", "activation-share", "kernel-floor", "fp8-share", "fp8-cast-bytes", "fp8-head", "loss-bytes",
-  "optimizer-extra", "host-forward", "host-backward", "host-recompute", "host-checkpoint", "host-collective",
+  "slices", "accumulate-bytes", "add-share", "norm-share", "activation-share",
+  "norm-bytes", "norm-bytes-back", "rotary-bytes", "rotary-bytes-back", "activation-bytes", "activation-bytes-back",
+  "kernel-floor", "fp8-share", "fp8-cast-bytes", "fp8-head", "loss-bytes",
+  "optimizer-extra", "whole-gradient-bytes", "whole-gradient-reduce", "bucket-parameters", "host-forward", "host-backward", "host-recompute", "host-checkpoint", "host-collective",
   "host-micro-batch", "overlap-slowdown", "rank-noise",
   "fixed", "reserve", NULL
 };
 const char *const llm_stacks[] = { "auto", "megatron-2021", "megatron-2022", "megatron-core-2023", "megatron-core-2025",
-                                   "llm-foundry-2023", "torchtitan-2024", "nanotron-2024", NULL };
+                                   "llm-foundry-2023", "torchtitan-2024", "torchtitan-2024-eager", "nanotron-2024", NULL };
 
 #define ANY "any"
 enum { NAME, STACK, GENERATION, VALUE, LOW, HIGH, KIND, SOURCES, ORIGIN, N_COLUMNS };
@@ -38,10 +40,9 @@ cell (const Query *q, guint row, guint column)
 static guint
 years_of (const char *stack)
 {
-  const char *dash = strrchr (stack, '-');
-  const guint64 year = dash != NULL ? g_ascii_strtoull (dash + 1, NULL, 10) : 0;
+  const char *year = strstr (stack, "-20");
 
-  return (guint) ((year + 1) / 2);
+  return year != NULL ? (guint) ((g_ascii_strtoull (year + 1, NULL, 10) + 1) / 2) : 0;
 }
 
 /* Where a value is looked for, narrowest first. */

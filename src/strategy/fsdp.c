@@ -6,8 +6,9 @@
 
 /* PyTorch's FullyShardedDataParallel (torch/distributed/fsdp/_runtime_utils.py)
  * and fully_shard (torch/distributed/_composable/fsdp/_fsdp_param_group.py).
- * Gradients are reduced in every micro-step (no no_sync).  Left out: casts of
- * gradients to reduce-dtype, padding, clipping by the global norm. */
+ * Gradients are reduced in every micro-step unless the loop says otherwise.  Left
+ * out: casts of gradients to reduce-dtype, adding them up where they are whole,
+ * padding, clipping by the global norm. */
 
 typedef struct
 {
@@ -19,6 +20,7 @@ typedef struct
   guint    before_unit;     /* end of the compute queue before the unit at work was issued */
   guint    last_scatter;    /* row of the reduction before */
   gboolean again;           /* gathered again in the backward pass */
+  gboolean reduces;         /* this micro-step */
   RankGroup between;        /* group of that second gather */
 } Fsdp;
 
@@ -318,6 +320,8 @@ end_unit (Fsdp *f, guint at, gboolean sharded, GError **error)
       if (spec->version != 2 && spec->backward_prefetch == PREFETCH_POST && at > 0 && !gather_next (f, at - 1, TRUE, error))
         return FALSE;
     }
+  if (!f->reduces)
+    return TRUE;
   if (!reduce (f, unit (f, at)->elements, unit (f, at)->label, error))
     return FALSE;
   if (spec->version == 2 && previous != NO_ROW)
@@ -353,12 +357,15 @@ backward_pass (Fsdp *f, GError **error)
       if (several && at != NO_UNIT && unit (f, at)->first == i && !end_unit (f, at, sharded, error))
         return FALSE;
     }
-  return !several || f->root_elements <= 0 || reduce (f, f->root_elements, "root", error);
+  return !several || !f->reduces || f->root_elements <= 0 || reduce (f, f->root_elements, "root", error);
 }
 
 static gboolean
 run_micro_step (Fsdp *f, guint64 m, GError **error)
 {
+  const gboolean last = m + 1 == f->s.b.in->batch.accumulation;
+
+  f->reduces = last || f->s.b.in->spec->gradient_sync == SYNC_EVERY;
   for (guint i = 0; i < f->s.units->len; i++)
     unit (f, i)->whole = FALSE;
   if (!gather_root (f, error))
@@ -366,7 +373,7 @@ run_micro_step (Fsdp *f, guint64 m, GError **error)
   sharded_input (&f->s, m == 0);
   if (!forward_pass (f, error) || !backward_pass (f, error))
     return FALSE;
-  if (m + 1 < f->s.b.in->batch.accumulation && builder_world (f->s.b.in) > 1)
+  if (!last && f->reduces && builder_world (f->s.b.in) > 1)
     f->s.last_row = wait_row (&f->s.b, "gradients");
   return TRUE;
 }
@@ -420,7 +427,7 @@ build (const StepInput *in, StepGraph *graph, GError **error)
 
 /* Sharded fp32 weights, gradients and states; whole in param-dtype what is
  * gathered: the root and two units (all of them where they stay), and the whole
- * gradient of a unit and the root. */
+ * gradient of a unit and the root, or of all where micro-steps leave them whole. */
 static void
 memory (const StepInput *in, MemoryUse *out)
 {
@@ -432,6 +439,7 @@ memory (const StepInput *in, MemoryUse *out)
   const gboolean stays = in->spec->sharding == SHARDING_GRAD_OP || in->spec->sharding == SHARDING_HYBRID_GRAD_OP
                          || (in->spec->version == 2 && g_strcmp0 (in->spec->reshard, "false") == 0);
   const double params = in->workload->params, largest = sharded_largest (units);
+  const gboolean whole = in->spec->gradient_sync == SYNC_LAST && in->batch.accumulation > 1;
   const double gathered = stays ? params : fmin (params, root + 2 * largest);
   double n;
 
@@ -442,7 +450,7 @@ memory (const StepInput *in, MemoryUse *out)
     .gradients = params * (pure ? 2 : 4) / n,
     .optimizer = params * software_optimizer_state (in->training->optimizer) / n,
     .activations = memory_activations (in),
-    .buffers = (n > 1 ? gathered * param_bytes (in) : 0) + (builder_world (in) > 1 ? fmin (params, root + largest) * reduce_bytes (in) : 0),
+    .buffers = (n > 1 ? gathered * param_bytes (in) : 0) + (builder_world (in) > 1 ? fmin (params, whole ? params : root + largest) * reduce_bytes (in) : 0),
   };
   if (in->spec->offload)
     out->optimizer = 0;

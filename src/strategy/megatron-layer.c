@@ -17,6 +17,7 @@ typedef struct
   double qkv_grad, up_grad;    /* s of weight gradients that input-gradient collectives run beside */
   double attention;            /* s of the attention core forward */
   double attention_back;
+  double kept;                 /* s forward of products that recompute by op does not repeat: every other one */
 } OneLayer;
 
 /* Of one layer. */
@@ -68,11 +69,15 @@ static void
 attention_part (OneLayer *l, LayerCost *out)
 {
   const Shape *s = l->m->shape;
+  double qkv;
+
   const double columns = l->q + 2 * l->kv, bias = s->bias == SHAPE_YES ? 1 : 0;
   const double pass = l->e * l->tokens;   /* bytes of a column, read or written once */
 
   out->forward += llm_stream (l->llm, LLM_NORM, 2 * l->split);
-  out->forward += product (l, l->tokens, columns, l->h, 1, &out->backward, &l->qkv_grad);
+  qkv = product (l, l->tokens, columns, l->h, 1, &out->backward, &l->qkv_grad);
+  out->forward += qkv;
+  l->kept += qkv * (l->q + l->kv) / columns;   /* queries and values; not keys, not the projection */
   if (bias > 0)
     out->forward += add (l, 2 * pass * columns);
   if (s->positions == POSITIONS_ROTARY)
@@ -102,6 +107,7 @@ ffn_part (OneLayer *l, LayerCost *out)
   const double local = l->m->experts ? (double) (s->experts / l->m->ep) : 1, ways = l->m->gated ? 2 : 1;
   const double visits = l->m->experts ? l->tokens * (double) s->top_k * l->m->in->spec->imbalance : l->tokens;
   const double pass = l->e * visits * l->f, each = visits / local;
+  double up, down;
 
   out->forward += llm_stream (l->llm, LLM_NORM, 2 * l->split);
   if (l->m->experts)
@@ -110,12 +116,15 @@ ffn_part (OneLayer *l, LayerCost *out)
       out->forward += 2 * add (l, 2 * l->e * visits * l->h / (l->m->sp ? l->t : 1));   /* permuted, and back */
       out->backward += 2 * add (l, 2 * l->e * visits * l->h / (l->m->sp ? l->t : 1));
     }
-  out->forward += product (l, each, ways * l->f, l->h, local, &out->backward, &l->up_grad);
+  up = product (l, each, ways * l->f, l->h, local, &out->backward, &l->up_grad);
+  out->forward += up;
   out->forward += llm_stream (l->llm, LLM_ACTIVATION, (ways + 1) * pass);
   out->backward += llm_stream (l->llm, LLM_ACTIVATION, (l->m->gated ? 5 : 3) * pass);
   if (s->bias == SHAPE_YES)
     out->backward += add (l, pass);
-  out->forward += product (l, each, l->h, l->f, local, &out->backward, NULL);
+  down = product (l, each, l->h, l->f, local, &out->backward, NULL);
+  out->forward += down;
+  l->kept += l->m->gated ? up / 2 + down : up;
 }
 
 static void
@@ -233,16 +242,33 @@ layer_of (const Megatron *m)
   return l;
 }
 
-/* Recomputed: the layer with its collectives, or the attention core. */
+/* Seconds of the forward pass that run again: all, the attention core, or (torchtitan,
+ * by op) all but attention and every other product.  By op the outputs of
+ * reduce-scatters are kept; inputs are gathered again in any case. */
+static double
+repeated (const OneLayer *l, double forward)
+{
+  switch (l->m->in->training->recompute)
+    {
+    case RECOMPUTE_FULL:
+      return forward;
+    case RECOMPUTE_SELECTIVE:
+      return l->attention;
+    case RECOMPUTE_PER_OP:
+      return forward - l->attention - l->kept;
+    default:
+      return 0;
+    }
+}
+
 static gboolean
 layer_cost (OneLayer *l, LayerCost *out, GError **error)
 {
-  const int recompute = l->m->in->training->recompute;
 
   attention_part (l, out);
   ffn_part (l, out);
   residual_part (l, out);
-  out->again = recompute == RECOMPUTE_FULL ? out->forward : recompute == RECOMPUTE_SELECTIVE ? l->attention : 0;
+  out->again = repeated (l, out->forward);
   return tensor_calls (l, out, error) && context_calls (l, out, error) && expert_calls (l, out, error);
 }
 
@@ -294,6 +320,8 @@ edges (const OneLayer *l, guint at, PipelineWork *forward, PipelineWork *backwar
   weight = llm_head (l->llm, columns, l->h, l->tokens);
   backward->seconds += llm_head (l->llm, l->tokens, l->h, columns) + weight;
   backward->seconds += llm_stream (l->llm, LLM_NORM, 5 * l->split) + add (l, l->llm->value[LLM_LOSS_BYTES] / 2 * l->tokens * columns);
+  if (l->llm->value[LLM_ACCUMULATE_BYTES] > 0)
+    backward->seconds += add (l, l->llm->value[LLM_ACCUMULATE_BYTES] * megatron_embedding_params (m));
   if (l->llm->value[LLM_ASYNC_BACKWARD] <= 0)
     weight = 0;
   if (!megatron_add_calls (m, GROUP_TENSOR, m->sp ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, l->whole, 0, &tensor[1], &seconds, error)

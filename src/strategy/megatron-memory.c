@@ -19,6 +19,8 @@ layer_bytes (const Megatron *m)
 
   if (m->in->training->recompute == RECOMPUTE_FULL)
     return e * outside;
+  if (m->in->training->recompute == RECOMPUTE_PER_OP)   /* input, queries, values, context, one half of the gate, output */
+    return 2 * e * outside + e * (2 * q + kv) + visits * e * f;
   /* inputs of both norms and of the products behind them, masks of both dropouts */
   bytes = outside * (2 * e + 2 * e + 2 * mask) + e * (visits - 1) * outside;
   bytes += e * (q + 2 * kv) + e * q;   /* queries, keys, values; context */

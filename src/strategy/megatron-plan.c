@@ -196,10 +196,23 @@ deal_last (Megatron *m, GError **error)
 }
 
 static gboolean
+deal_costs (Megatron *m, GError **error)
+{
+  const StrategySpec *spec = m->in->spec;
+
+  if (m->v > 1 || spec->last_stage_layers > 0 || spec->account_embedding || spec->account_loss)
+    return refuse (error, "[strategy] stages-by-cost", "needs 1 virtual stage and no last-stage-layers, account-for-embedding or -loss");
+  megatron_deal_by_cost (m);
+  return TRUE;
+}
+
+static gboolean
 deal_layers (Megatron *m, GError **error)
 {
   const StrategySpec *spec = m->in->spec;
 
+  if (spec->stages_by_cost)
+    return deal_costs (m, error);
   if (spec->last_stage_layers > 0)
     return deal_last (m, error);
   const guint64 stages = m->pp * m->v, extra = (spec->account_embedding ? 1 : 0) + (spec->account_loss ? 1 : 0);
@@ -258,8 +271,6 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
   if (shape->architecture != ARCHITECTURE_GPT && shape->architecture != ARCHITECTURE_LLAMA && shape->architecture != ARCHITECTURE_MPT)
     return refuse (error, "[workload] name", "'%s' is no decoder of a known shape, which megatron needs; give a gpt, llama or mpt, "
                    "or an architecture and its shape", in->workload->name);
-  if (in->training->recompute == RECOMPUTE_PER_OP)
-    return refuse (error, "[training] recompute", "per-op is torchtitan's; megatron has none, selective and full");
   m.dp = m.world / (m.tp * m.pp * m.cp);
   m.group = (guint) group_of (spec);
   m.schedule = interleaved (spec) ? SCHEDULE_INTERLEAVED : spec->schedule == SCHEDULE_KEY_GPIPE ? SCHEDULE_GPIPE : SCHEDULE_1F1B;

@@ -27,6 +27,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Megatron, megatron_clear)
 /* The part of it that needs no workload. */
 gboolean megatron_batch (const StrategySpec *spec, const TrainingSpec *training, guint64 gpus, Batch *out, GError **error);
 guint    megatron_virtual_stages (const Megatron *m);
+/* Layers of each of its stages, uneven, by what they and the output layer cost. */
+void     megatron_deal_by_cost (Megatron *m);
 
 /* Parameters of one GPU: of a block outside its experts, of its experts, and what
  * a virtual stage holds besides blocks. */

@@ -16,13 +16,19 @@ typedef struct
 } Step;
 
 /* megatron/core/distributed: a bucket closes at max (40e6, 1e6 x data-parallel)
- * parameters where it overlaps; only the first stage's first chunk has several. */
+ * parameters where it overlaps; only the first stage's first chunk has several.
+ * Stacks on DistributedDataParallel have buckets of its size on each. */
 static guint
 buckets (const Megatron *m, guint at)
 {
   const double ranks = (double) (m->dp * m->cp), params = (double) m->layers[at] * megatron_block_params (m) + megatron_edge_params (m, at);
+  const double own = m->llm.value[LLM_BUCKET];
 
-  if (!(m->overlap_grad || m->overlap_param) || at != 0 || ranks < 2)
+  if (!(m->overlap_grad || m->overlap_param) || ranks < 2)
+    return 1;
+  if (own > 0)
+    return (guint) fmax (ceil (params / own), 1);
+  if (at != 0)
     return 1;
   return (guint) fmax (ceil (params / fmax (40e6, 1e6 * ranks)), 1);
 }
@@ -69,12 +75,13 @@ round_of (const Megatron *m)
   return m->schedule == SCHEDULE_GPIPE ? (guint) m->micro_batches : m->schedule == SCHEDULE_1F1B ? 1 : m->group;
 }
 
-/* A share of a virtual stage's gradients behind a row. */
+/* A share of a virtual stage's gradients behind a row.  Where optimizer states are
+ * split, a rank needs its part only; not every stack leaves it at that. */
 static gboolean
 reduce_part (Step *s, guint at, double share, guint after, GError **error)
 {
   const Megatron *m = s->m;
-  const CollectiveOp op = m->distributed ? OP_REDUCE_SCATTER : OP_ALL_REDUCE;
+  const CollectiveOp op = m->distributed && (m->shard_gradients || m->llm.value[LLM_WHOLE_REDUCE] <= 0) ? OP_REDUCE_SCATTER : OP_ALL_REDUCE;
   const double dense = (double) m->layers[at] * megatron_block_params (m) + megatron_edge_params (m, at);
   const double experts = (double) m->layers[at] * megatron_expert_params (m);
   const guint stage = at % (guint) m->pp;
@@ -227,7 +234,8 @@ update (Step *s, GError **error)
       megatron_stage_params (m, stage, &dense, &experts);
       const double owned = dense / ranks + experts / (m->distributed ? ranks / (double) m->ep : 1);
       row = pipeline_compute (s->graph, s->rows, stage, GRAPH_KERNEL, CAUSE_OPTIMIZER,
-                              m->llm.ideal ? 0 : llm_stream (&m->llm, LLM_ADD, owned * traffic), "optimizer");
+                              m->llm.ideal ? 0 : llm_stream (&m->llm, LLM_ADD, owned * traffic + (dense + experts) * m->llm.value[LLM_WHOLE_BYTES]),
+                              "optimizer");
       if (m->distributed && !m->overlap_param && !gather (s, stage, row, error))
         return FALSE;
       pipeline_compute (s->graph, s->rows, stage, GRAPH_FIXED, CAUSE_OTHER, fixed, "end of the step");

@@ -17,9 +17,9 @@ typedef struct
   gboolean flash;
 } Kernels;
 
-/* Forward and backward of a norm, a residual or an activation: bytes of the
- * backward pass a byte of the forward one (norm 5 H of 2, gelu 4 of 2 and its bias). */
-static const double norm_backward = 2.5, element_backward = 2;
+/* Bytes of the backward pass a byte of the forward one of rows without a constant
+ * of their own: residuals, softmax. */
+static const double element_backward = 2;
 
 static double
 row_bytes (const Kernels *k, const Layer *layer)
@@ -72,18 +72,27 @@ attention_row (const Kernels *k, const Layer *layer, double *forward, double *ba
   *backward = 2 * *forward;
 }
 
-static LlmConstant
+typedef struct { LlmConstant share, forward, backward; } StreamClass;   /* N_LLM: table's bytes, element_backward */
+
+static StreamClass
 stream_class (const Layer *layer)
 {
-  if (layer->kind == LAYER_NORM || blocks_softmax (layer))
-    return LLM_NORM;
-  return strstr (layer->name, "gelu") != NULL || strstr (layer->name, "swiglu") != NULL ? LLM_ACTIVATION : LLM_ADD;
+  if (layer->kind == LAYER_NORM)
+    return (StreamClass) { LLM_NORM, LLM_NORM_BYTES, LLM_NORM_BACK };
+  if (blocks_softmax (layer))
+    return (StreamClass) { LLM_NORM, N_LLM, N_LLM };
+  if (strstr (layer->name, "gelu") != NULL || strstr (layer->name, "swiglu") != NULL)
+    return (StreamClass) { LLM_ACTIVATION, LLM_ACTIVATION_BYTES, LLM_ACTIVATION_BACK };
+  if (strstr (layer->name, "rope") != NULL)
+    return (StreamClass) { LLM_ADD, LLM_ROTARY_BYTES, LLM_ROTARY_BACK };
+  return (StreamClass) { LLM_ADD, N_LLM, N_LLM };
 }
 
 static void
 stream_row (const Kernels *k, const Layer *layer, double *forward, double *backward)
 {
   const double bytes = row_bytes (k, layer);
+  const StreamClass class = stream_class (layer);
 
   if (k->flash && blocks_softmax (layer))
     {
@@ -97,8 +106,8 @@ stream_row (const Kernels *k, const Layer *layer, double *forward, double *backw
       *backward = 2 * *forward;
       return;
     }
-  *forward = llm_stream (&k->model, stream_class (layer), bytes);
-  *backward = llm_stream (&k->model, stream_class (layer), bytes * (layer->kind == LAYER_NORM ? norm_backward : element_backward));
+  *forward = llm_stream (&k->model, class.share, bytes * (class.forward < N_LLM ? k->model.value[class.forward] : 1));
+  *backward = llm_stream (&k->model, class.share, bytes * (class.backward < N_LLM ? k->model.value[class.backward] : element_backward));
 }
 
 static void

@@ -18,6 +18,7 @@ static const char *const wrap_names[] = { "layer", "size", NULL };
 static const char *const prefetch_names[] = { "pre", "post", "none", NULL };
 
 static const char *const yes_names[] = { "no", "yes", NULL };
+static const char *const sync_names[] = { "every", "last", NULL };
 static const char *const schedule_names[] = { "auto", "gpipe", "1f1b", "interleaved", NULL };
 static const char *const cp_names[] = { "p2p", "all-gather", "a2a", NULL };
 
@@ -161,6 +162,8 @@ const Key strategy_keys[] = {
     "FSDP: weights on the wire; auto: two bytes unless training is in fp32.", .choices = gradient_names },
   { "reduce-dtype", KEY_CHOICE, UNIT_NONE, AT (reduce_dtype), "auto",
     "FSDP: gradients on the wire; auto: as param-dtype.", .choices = gradient_names },
+  { "gradient-sync", KEY_CHOICE, UNIT_NONE, AT (gradient_sync), "every",
+    "FSDP: gradients are reduced in every micro-step, or in the last one (no_sync, set_requires_gradient_sync), whole until then.", .choices = sync_names },
   { "tensor-parallel", KEY_COUNT, UNIT_NONE, AT (tensor_parallel), "1",
     "Megatron: GPUs that share each layer; divides heads, feed-forward width and the GPUs.", 1, 1e4 },
   { "sequence-parallel", KEY_CHOICE, UNIT_NONE, AT (sequence_parallel), "no",
@@ -187,7 +190,7 @@ const Key strategy_keys[] = {
   { "free-stage-inputs", KEY_BOOLEAN, UNIT_NONE, AT (free_inputs), "false",
     "Megatron: a chunk's input is not kept for its backward pass, as Llama 3 does by hand; its output never is (deallocate_pipeline_outputs)." },
   { "overlap-grad-reduce", KEY_CHOICE, UNIT_NONE, AT (overlap_grad_reduce), "no",
-    "Megatron: gradients leave in buckets of max (40e6, 1e6 x data-parallel) parameters beside the last backward pass.", .choices = yes_names },
+    "Megatron: gradients leave in buckets (of max (40e6, 1e6 x data-parallel) parameters, or the stack's) beside the last backward pass.", .choices = yes_names },
   { "overlap-param-gather", KEY_CHOICE, UNIT_NONE, AT (overlap_param_gather), "no",
     "Megatron, distributed optimizer: parameters are gathered beside the next step's first forward pass.", .choices = yes_names },
   { "tp-comm-overlap", KEY_CHOICE, UNIT_NONE, AT (tp_comm_overlap), "no",
@@ -202,6 +205,8 @@ const Key strategy_keys[] = {
     "Megatron: the last stage has a layer less, for the output layer and the loss." },
   { "last-stage-layers", KEY_COUNT, UNIT_NONE, AT (last_stage_layers), NULL,
     "Megatron: layers of the last stage, beside the output layer; without it as many as the others.", 1, 1e5 },
+  { "stages-by-cost", KEY_BOOLEAN, UNIT_NONE, AT (stages_by_cost), "false",
+    "Megatron: stages end with the block that takes them to an equal share of the cost, the output layer counted; as nanotron does." },
   { "dropout", KEY_CHOICE, UNIT_NONE, AT (dropout), "auto",
     "Megatron: dropout kernels run; auto: with GPT in stacks of 2021 and 2022.", .choices = switch_names },
   { "stack", KEY_CHOICE, UNIT_NONE, AT (stack), "auto",

@@ -28,6 +28,7 @@ enum { HOST_AUTO, HOST_EAGER, HOST_GRAPH, HOST_CUDA_GRAPH };
 enum { AUTO_AUTO, AUTO_YES, AUTO_NO };
 enum { COMPRESSION_NONE, COMPRESSION_FP16, COMPRESSION_BF16 };
 enum { GRADIENTS_AUTO, GRADIENTS_FP32, GRADIENTS_HALF };
+enum { SYNC_EVERY, SYNC_LAST };
 enum { FRAMEWORK_AUTO, FRAMEWORK_TF1, FRAMEWORK_PYTORCH, FRAMEWORK_MXNET };
 enum { OPERATIONS_NCCL, OPERATIONS_MPI, OPERATIONS_GLOO };
 typedef struct
@@ -74,7 +75,7 @@ typedef struct
   gboolean offload;             /* optimizer state in host memory */
   double   host_optimizer_rate; /* bytes/s of memory that a node's CPUs move in the optimizer */
   guint64  version;
-  int      sharding, wrap, backward_prefetch;
+  int      sharding, wrap, backward_prefetch, gradient_sync;
   double   min_wrap;            /* parameters */
   gboolean forward_prefetch, limit_all_gathers;
   char    *reshard;             /* after forward: "true", "false", GPUs */
@@ -89,6 +90,7 @@ typedef struct
   guint64  last_stage_layers;                   /* 0: as the others */
   int      shard_gradients;                     /* summed gradients live with their owners */
   gboolean free_inputs;                         /* of a model chunk */
+  gboolean stages_by_cost;                      /* nanotron */
   gboolean account_embedding, account_loss;     /* each takes a layer's place when layers are dealt out */
   double   imbalance;                           /* busiest expert over the mean */
 } StrategySpec;
