@@ -152,7 +152,7 @@ test_fat_tree (void)
   network.oversubscription = 3;
   network.ecmp_share = 0.5;
   c = make ("dgx-a100", 9, 0, &network, NULL);
-  leaf = network_link (cluster_network (c), paths_of (c, 8, 1).leaf_up);
+  leaf = network_link (cluster_network (c), paths_of (c, 8, 1).level[0].up);
   g_assert_cmpstr (leaf->name, ==, "leaf-up");
   g_assert_cmpuint (leaf->multiplicity, ==, 3);
   g_assert_cmpfloat_with_epsilon (leaf->capacity, 4 * 200e9 / 3 * 0.5, 1);

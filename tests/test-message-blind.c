@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cluster/cluster.h"
-#include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/max-plus.h"
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,13 @@ ABSENT (Flow, flow_begin, G_GNUC_UNUSED const CollectiveCall *call, G_GNUC_UNUSE
 ABSENT (void, flow_gpus, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED double bytes, G_GNUC_UNUSED double share)
 ABSENT (void, flow_nics, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED double bytes, G_GNUC_UNUSED double share)
 ABSENT (void, flow_servers, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED double bytes, G_GNUC_UNUSED double share)
-ABSENT (void, flow_leaves, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED double bytes)
+ABSENT (void, flow_load, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED Id link, G_GNUC_UNUSED double bytes, G_GNUC_UNUSED double efficiency)
+ABSENT (double, flow_levels, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED NodePattern pattern, G_GNUC_UNUSED const PatternData *data)
+ABSENT (double, flow_levels_rounds, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED NodePattern pattern, G_GNUC_UNUSED double bytes,
+        G_GNUC_UNUSED guint rounds, G_GNUC_UNUSED double node_rate, G_GNUC_UNUSED double seconds)
+ABSENT (double, flow_levels_all, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED double bytes, G_GNUC_UNUSED double other_rails)
+ABSENT (void, flow_levels_each, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED double bytes)
+ABSENT (double, flow_tree_climb, G_GNUC_UNUSED const Flow *flow)
 ABSENT (void, flow_server_leaves, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED double bytes)
 ABSENT (void, flow_end, G_GNUC_UNUSED Flow *flow, G_GNUC_UNUSED double cap, G_GNUC_UNUSED double seconds)
 ABSENT (double, flow_norm, G_GNUC_UNUSED double a, G_GNUC_UNUSED double b, G_GNUC_UNUSED double x)

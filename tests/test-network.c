@@ -38,7 +38,10 @@ on_end (gpointer user, Engine *e, Id activity)
 
   for (guint i = 0; i < play->n; i++)
     if (play->activity[i] == activity)
-      play->end[i] = engine_now (e);
+      {
+        play->end[i] = engine_now (e);
+        play->activity[i] = 0;   /* another's from now on */
+      }
   network_end (play->run, activity);
 }
 

@@ -274,6 +274,22 @@ say_tier (CollectiveTable *table, CollectiveTier tier)
                                : g_strconcat (study_collective_tier_reason (tier), ".", NULL);
 }
 
+/* What ranks numbered leaf by leaf would give, where they are not. */
+static gboolean
+say_order (CollectiveTable *table, const Cluster *cluster, const Specs *specs, GError **error)
+{
+  ClusterSpec by_leaf = specs->cluster;
+  g_autoptr (Cluster) best = NULL;
+  guint64 made, needed;
+
+  by_leaf.rank_order = RANK_ORDER_BY_LEAF;
+  if (!cluster_crossings (cluster, &made, &needed))
+    return TRUE;
+  best = cluster_new (&by_leaf, &specs->network, &specs->reducers, &specs->servers, error);
+  return best != NULL && cluster_use_system (best, &specs->calibration, error)
+         && study_collective_order (table, cluster, best, specs->collective.algorithm, protocol_names[specs->collective.protocol], error);
+}
+
 static CollectiveTable *
 predict (Call *call, const KeyFile *file, const Specs *specs, const GArray *sizes, const Tiers *tiers, GError **error)
 {
@@ -289,7 +305,7 @@ predict (Call *call, const KeyFile *file, const Specs *specs, const GArray *size
     return NULL;
   table = study_collective (op, cluster, algorithm, protocol_names[specs->collective.protocol],
                             (const double *) (gpointer) sizes->data, sizes->len, error);
-  if (table == NULL
+  if (table == NULL || !say_order (table, cluster, specs, error)
       || (tiers->steps ? !show_steps (call, table, cluster, tiers->chunks, error)
                        : !study_collective_tier (table, cluster, tiers->tier, tiers->chunks, error)))
     return NULL;

@@ -125,6 +125,7 @@ cluster_fold_group (const Cluster *c, const char *which, RankGroup *group)
     return;
   group->per_node = group->n_ranks / boxes;
   group->n_nodes = boxes;
+  group->node_stride = 0;
 }
 
 /* The slots of GPUs that NVLink joins only in pairs. */
@@ -211,24 +212,6 @@ add_server_links (Cluster *c, Servers *servers, const char *out, const char *in)
   servers->in = network_add (c->network, in, spec->nic_bandwidth * (double) spec->nics, 0, servers->spec.count, FALSE);
 }
 
-/* Workers and servers fill the leaves evenly.  What hashing of flows leaves of
- * the uplinks counts as their capacity. */
-static void
-add_leaves (Cluster *c)
-{
-  const NetworkSpec *spec = &c->spec;
-  const guint64 servers = (c->reducers.machine != NULL ? c->reducers.spec.count : 0)
-                          + (c->parameter.machine != NULL ? c->parameter.spec.count : 0);
-  const guint64 leaves = (c->nodes + servers + spec->nodes_per_leaf - 1) / spec->nodes_per_leaf;
-  const double capacity = (double) (spec->nodes_per_leaf * c->machine->spec.nics) * c->nic_bandwidth
-                          / spec->oversubscription * spec->ecmp_share;
-
-  if (spec->topology != TOPOLOGY_FAT_TREE || leaves < 2)
-    return;
-  c->leaf_up = network_add (c->network, "leaf-up", capacity, 0, leaves, FALSE);
-  c->leaf_down = network_add (c->network, "leaf-down", capacity, 0, leaves, FALSE);
-}
-
 /* Both ways together: as given one way, else twice the ring that needs it most. */
 static double
 shared_capacity (const Cluster *c, double given, guint64 cards)
@@ -268,8 +251,7 @@ add_links (Cluster *c)
   c->nic_in = network_add (c->network, "nic-in", c->nic_bandwidth, 0, c->nodes * c->machine->spec.nics, FALSE);
   add_server_links (c, &c->reducers, "reducer-nic-out", "reducer-nic-in");
   add_server_links (c, &c->parameter, "server-nic-out", "server-nic-in");
-  if (c->spec.topology == TOPOLOGY_FAT_TREE)
-    add_leaves (c);
+  cluster_add_levels (c);
 }
 
 static gboolean
@@ -322,7 +304,7 @@ cluster_new_from (Shelf *parts, const ClusterSpec *spec, const NetworkSpec *netw
   if (c->nccl == NULL)
     return NULL;
   forget_strings (c);
-  if (!load_nics (c, network, error))
+  if (!load_nics (c, network, error) || !cluster_read_placement (c, spec, error))
     return NULL;
   add_links (c);
   return g_steal_pointer (&c);
@@ -334,6 +316,7 @@ cluster_free (Cluster *c)
   if (c == NULL)
     return;
   network_free (c->network);
+  placement_free (c->placement);
   machine_free (c->own_machine);
   shelf_free (c->own_parts);
   g_free (c);

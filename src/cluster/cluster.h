@@ -58,6 +58,10 @@ gboolean       cluster_paths   (const Cluster *cluster, const char *which, const
 void           cluster_fold_group (const Cluster *cluster, const char *which, RankGroup *group);
 /* The network cards behind a GPU of a node, as bits; 0: more than 64 in all. */
 guint64        cluster_cards   (const Cluster *cluster, guint64 gpu);
+/* Edges of the ring of all nodes, in order of their ranks, from one leaf (dragonfly:
+ * group) to another, and how few would do.  TRUE: there are more than needed. */
+gboolean       cluster_crossings (const Cluster *cluster, guint64 *made, guint64 *needed);
+const char    *cluster_leaf_word (const Cluster *cluster);   /* "leaf", "group" */
 /* A warning for people, or NULL: reducers too few for the workers, with the number that
  * would do; part of a cloud's machine. */
 char          *cluster_warning (const Cluster *cluster);

@@ -26,8 +26,11 @@ struct Cluster
   NetworkSpec spec;        /* transport names: not kept */
   Servers    reducers, parameter;
   Network   *network;
-  Id         gpu_link, gpu_slot, nic_out, nic_in, leaf_up, leaf_down;   /* 0: none */
+  Id         gpu_link, gpu_slot, nic_out, nic_in;   /* 0: none */
   Id         host_bridge, socket_link;
+  Placement *placement;                  /* NULL: one switch joins all nodes */
+  guint      n_levels;
+  PathLevel  level[PLACEMENT_MAX_LEVELS];
   double     gpu_link_rate;              /* bytes/s, nominal, of one GPU; 0: one GPU a node */
   double     slot_rate;                  /* the same, of its slot */
   double     nic_bandwidth;              /* NAN: not known, and one node */
@@ -49,6 +52,12 @@ gboolean cluster_transport_is_nvlink (const Cluster *cluster);
 double   cluster_plateau (const Cluster *cluster, const NodeLink *link, guint64 gpus, guint64 span, const char **key);
 /* The rate of that ring before local slot and fill are taken off. */
 double   cluster_ring_rate (const Cluster *cluster, const NodeLink *link, guint64 gpus, guint64 span);
+/* The levels above the nodes' switches, and where the nodes sit; after the NICs' rate is known. */
+gboolean cluster_read_placement (Cluster *cluster, const ClusterSpec *spec, GError **error);
+void     cluster_add_levels     (Cluster *cluster);
+void     cluster_fill_levels    (const Cluster *cluster, const RankGroup *group, Paths *out);
+/* Nodes that a "node" of a folded group stands for. */
+guint64  cluster_nodes_of_box   (const Cluster *cluster, const RankGroup *group);
 /* Nodes of one NVLink domain, 1 where NVLink ends with the node. */
 guint64  cluster_box_nodes (const Cluster *cluster);
 /* Does a ring over so many cards cross a host bridge, a link between CPUs? */

@@ -133,9 +133,8 @@ fill_in_node (const Cluster *c, const RankGroup *group, Paths *out)
   nccl_table (c->nccl, link.transport, generation, nccl_bus (&link, leg->rate, plateau), out->nvls_rate > 0, group->per_node, &out->nccl);
 }
 
-/* Nodes that a "node" of a folded group stands for. */
-static guint64
-nodes_of_box (const Cluster *c, const RankGroup *group)
+guint64
+cluster_nodes_of_box (const Cluster *c, const RankGroup *group)
 {
   return group->per_node > c->gpus_per_node ? MAX (c->nodes / group->n_nodes, 1) : 1;
 }
@@ -146,7 +145,7 @@ static void
 fill_between (const Cluster *c, const Transport *t, const RankGroup *group, Paths *out)
 {
   const gboolean own = g_str_equal (t->name, c->between->name);
-  const guint64 box = nodes_of_box (c, group);
+  const guint64 box = cluster_nodes_of_box (c, group);
   const guint64 gpus = MIN (MAX (group->per_node / box, 1) * MAX (group->twins_per_node, 1), c->gpus_per_node);
   const double one = machine_gpus_per_nic (c->machine, gpus) <= 1 ? t->efficiency_one : t->efficiency_several;
   const double efficiency = own ? given (c->spec.efficiency, one) : one;
@@ -236,8 +235,6 @@ cluster_paths (const Cluster *c, const char *which, const RankGroup *group, Path
   if (c->system != NULL && !grpc)
     apply_system (c, group, out);
   fill_servers (c, t, parameter || c->reducers.spec.count == 0 ? &c->parameter : &c->reducers, out);
-  out->leaf_up = c->leaf_up;
-  out->leaf_down = c->leaf_down;
-  out->nodes_per_leaf = c->leaf_up != 0 ? (double) c->spec.nodes_per_leaf : 0;
+  cluster_fill_levels (c, group, out);
   return TRUE;
 }

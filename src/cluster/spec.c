@@ -6,6 +6,8 @@
 const char *const gpu_link_names[] = { "as-machine", "none", "pcie", "pcie-host", "nvlink-mesh", "nvlink-bridge", "nvswitch",
                                        "infinity-fabric", NULL };
 
+static const char *const rank_order_names[] = { "as-placed", "by-leaf", NULL };
+
 const Key calibration_keys[] = {
   { "system", KEY_STRING, UNIT_NONE, offsetof (CalibrationSpec, system), NULL,
     "A measured installation of models/system (`lockstep calibrate network`); its values beat the transports'." },
@@ -31,6 +33,10 @@ const Key cluster_keys[] = {
     "Nominal rate of one card, one way, in place of the machine's." },
   { "vcpus", KEY_COUNT, UNIT_NONE, offsetof (ClusterSpec, vcpus), NULL,
     "Virtual cores of a node, in place of the machine's.", 1, 1e5 },
+  { "placement", KEY_STRING, UNIT_NONE, offsetof (ClusterSpec, placement), "packed",
+    "Places of the nodes in order of their ranks: packed, scattered (dealt over the leaves), or a list as in 0, 16, 1, 17." },
+  { "rank-order", KEY_CHOICE, UNIT_NONE, offsetof (ClusterSpec, rank_order), "as-placed",
+    "Nodes are numbered as placed, or leaf by leaf.", .choices = rank_order_names },
   { NULL }
 };
 

@@ -13,7 +13,9 @@ typedef enum
 } GpuLink;
 extern const char *const gpu_link_names[];
 
-/* [cluster].  The keys behind `gpu` replace the machine's values, or make a machine
+enum { RANK_ORDER_AS_PLACED, RANK_ORDER_BY_LEAF };
+
+/* [cluster].  The keys from `gpu` to `vcpus` replace the machine's values, or make a machine
  * where none is named; 0 (quantities: not above 0) is not given. */
 typedef struct
 {
@@ -25,6 +27,8 @@ typedef struct
   double  ring_bandwidth;   /* bytes/s of bus bandwidth a large ring keeps in the node */
   guint64 nics, vcpus;
   double  nic_bandwidth;    /* bytes/s of one NIC, one way, nominal */
+  char   *placement;        /* of the nodes, in order of the ranks: network/placement.h; NULL: packed */
+  int     rank_order;       /* RANK_ORDER_* */
 } ClusterSpec;
 /* [calibration] */
 typedef struct { char *system; } CalibrationSpec;   /* a measured installation, models/system; NULL: none */

@@ -113,6 +113,25 @@ say_between (const Cluster *c, const Sink *sink)
          or_user (c->spec.efficiency, transport_origin (c->between, one ? "efficiency-one-gpu" : "efficiency-several-gpus")));
 }
 
+/* Switches above the nodes, and how often the ring of the nodes goes from one to another. */
+static void
+say_topology (const Cluster *c, const Sink *sink)
+{
+  static const Origin counted = { ORIGIN_DERIVED, "placement and rank-order" }, uplinks = { ORIGIN_DERIVED, "nodes below, oversubscription, ecmp-share" };
+  g_autofree char *key = g_strconcat (cluster_leaf_word (c), "-crossings", NULL), *least = g_strconcat ("least-", key, NULL);
+  guint64 made, needed;
+
+  cluster_crossings (c, &made, &needed);
+  for (guint i = 0; i < c->n_levels; i++)
+    say (sink, "topology", network_link (c->network, c->level[i].up)->name, c->level[i].capacity, UNIT_RATE, uplinks);
+  if (c->n_levels == 0)
+    return;
+  if (c->level[0].neighbour < 1)
+    say (sink, "topology", "neighbour-share", c->level[0].neighbour, UNIT_SHARE, uplinks);
+  say (sink, "topology", key, (double) made, UNIT_NONE, counted);
+  say (sink, "topology", least, (double) needed, UNIT_NONE, counted);
+}
+
 static void
 say_servers (const Cluster *c, const char *which, const char *group_name, const Servers *servers, const Sink *sink)
 {
@@ -155,6 +174,7 @@ cluster_values (const Cluster *c, ClusterValue value, gpointer user)
   if (c->in_node != NULL)
     say_transport (c->in_node, "node-transport", c, &sink);
   say_between (c, &sink);
+  say_topology (c, &sink);
   if (c->system != NULL)
     say_system (c->system, &sink);
   say_servers (c, "nccl", "reduction-server", &c->reducers, &sink);

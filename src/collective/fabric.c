@@ -1,54 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "collective/fabric.h"
+#include "collective/fabric-private.h"
 #include <math.h>
 
-/* A group's cards that are one link: the first node's, and what part of its bytes
- * goes over them. */
-typedef struct { Id out, in; double part; } Cards;
-/* What share of links of one kind the group's own capacity is. */
-typedef struct { Id first; uint32_t n; double share; } Kind;
-#define FABRIC_KINDS (16 + 2 * WORLD_BUNDLES)
-
-struct Fabric
-{
-  Network *network;
-  gboolean folded;
-  ActorsMore more;
-  uint32_t ranks, per_node, nodes, nodes_per_leaf, hosted;
-  guint    n_bridges;
-  Id       gpu_out, gpu_in, nic_out, nic_in, leaf_up, leaf_down, server_out, server_in, server_sum, host;   /* first of each; 0: none */
-  Id       bridge[PATH_MAX_BRIDGES];
-  double   gpu_share, bridge_share, nic_share, server_nic_share, server_share;
-  double   in_hop, hop, switch_hop, copy;
-  /* over a world: */
-  FabricWorld *world;
-  Cards    cards[WORLD_BUNDLES];
-  guint    n_cards;
-  Kind     kind[FABRIC_KINDS];
-  guint    n_kinds;
-};
-
 /* `class`: of the cluster's network, that they are of. */
-static Id
-add_of_world (Fabric *f, const char *name, guint bundle, Id class, uint32_t n, double capacity)
+Id
+fabric_add_bundle (Fabric *f, const char *name, guint bundle, Id class, uint32_t n, double capacity)
 {
   Kind *kind = &f->kind[f->n_kinds];
 
   g_return_val_if_fail (f->n_kinds < FABRIC_KINDS, 0);
   kind->first = world_links (f->world, name, bundle, class, n, capacity, &kind->share);
   kind->n = n;
-  /* Nearly always all of it: load_part () need not look. */
+  /* Nearly always all of it: fabric_load_part () need not look. */
   f->n_kinds += kind->share < 1;
   return kind->first;
 }
 
-static Id
-add (Fabric *f, const char *name, Id class, uint32_t n, double capacity)
+Id
+fabric_add (Fabric *f, const char *name, Id class, uint32_t n, double capacity)
 {
   Id first = 0;
 
   if (f->world != NULL)
-    return n > 0 && capacity > 0 ? add_of_world (f, name, 0, class, n, capacity) : 0;
+    return n > 0 && capacity > 0 ? fabric_add_bundle (f, name, 0, class, n, capacity) : 0;
   for (uint32_t i = 0; i < n && capacity > 0; i++)
     {
       const Id id = network_add (f->network, name, capacity, 0, 1, FALSE);
@@ -67,8 +41,8 @@ add_cards (Fabric *f, const PathLeg *between, uint32_t n, guint64 cards)
 
   if (f->world == NULL)
     {
-      f->nic_out = add (f, "nic-out", between->out, n, between->links * between->capacity);
-      f->nic_in = add (f, "nic-in", between->in, n, between->links * between->capacity);
+      f->nic_out = fabric_add (f, "nic-out", between->out, n * f->apart, between->links * between->capacity / f->apart);
+      f->nic_in = fabric_add (f, "nic-in", between->in, n * f->apart, between->links * between->capacity / f->apart);
       return;
     }
   for (guint i = 0; i < world_bundles (f->world); i++)
@@ -79,9 +53,9 @@ add_cards (Fabric *f, const PathLeg *between, uint32_t n, guint64 cards)
 
       if ((bundle & own) == 0)
         continue;
-      at->out = add_of_world (f, "nic-out", i, between->out, n, width * one);
-      at->in = add_of_world (f, "nic-in", i, between->in, n, width * one);
-      at->part = width / __builtin_popcountll (own);
+      at->out = fabric_add_bundle (f, "nic-out", i, between->out, n, width * one);
+      at->in = fabric_add_bundle (f, "nic-in", i, between->in, n, width * one);
+      at->part = f->rail[f->n_cards].part = width / __builtin_popcountll (own);
       f->n_cards++;
     }
   f->nic_out = f->cards[0].out;
@@ -176,12 +150,12 @@ add_servers (Fabric *f, const Schedule *s, const Paths *paths)
   if (s->more != ACTORS_SERVERS)
     return;
   f->hosted = s->hosted;
-  f->server_out = add (f, "server-out", paths->server_out, s->servers - s->hosted, paths->server_capacity);
-  f->server_in = add (f, "server-in", paths->server_in, s->servers - s->hosted, paths->server_capacity);
+  f->server_out = fabric_add (f, "server-out", paths->server_out, s->servers - s->hosted, paths->server_capacity);
+  f->server_in = fabric_add (f, "server-in", paths->server_in, s->servers - s->hosted, paths->server_capacity);
   f->server_share = fmin (1, paths->server_efficiency);
   f->server_nic_share = fmin (1, paths->server_nic_efficiency);
   if (isfinite (paths->server_sum))
-    f->server_sum = add (f, "server-sum", 0, s->servers, paths->server_sum);
+    f->server_sum = fabric_add (f, "server-sum", 0, s->servers, paths->server_sum);
 }
 
 /* CPUs that reduce: `host_reduce` bytes of message a second are a rank's copies, sums
@@ -195,38 +169,36 @@ add_node_links (Fabric *f, const Schedule *s, const Paths *paths, Protocol proto
 
   if (s->priced == PRICED_HOST && isfinite (paths->host_reduce))
     {
-      f->host = add (f, "host", 0, ranks, paths->host_reduce * 2 * (n - 1) / n);
+      f->host = fabric_add (f, "host", 0, ranks, paths->host_reduce * 2 * (n - 1) / n);
       return;
     }
   if (s->per_node < 2)
     return;
-  f->gpu_out = add (f, "gpu-out", paths->in_node.out, ranks, paths->in_node.rate);
-  f->gpu_in = add (f, "gpu-in", paths->in_node.in, ranks, paths->in_node.rate);
+  f->gpu_out = fabric_add (f, "gpu-out", paths->in_node.out, ranks, paths->in_node.rate);
+  f->gpu_in = fabric_add (f, "gpu-in", paths->in_node.in, ranks, paths->in_node.rate);
   f->gpu_share = gpu_share (s, paths, protocol);
   f->bridge_share = fmin (1, paths->in_node.share[protocol]);
   f->n_bridges = paths->in_node.n_bridges;
   for (guint i = 0; i < f->n_bridges; i++)
-    f->bridge[i] = add (f, "bridge", paths->in_node.bridge[i].link, nodes, paths->in_node.bridge[i].capacity);
+    f->bridge[i] = fabric_add (f, "bridge", paths->in_node.bridge[i].link, nodes, paths->in_node.bridge[i].capacity);
 }
 
-static void
-add_leaves (Fabric *f, const Schedule *s, const Paths *paths, const Network *network)
+/* A message between single GPUs takes their cards: each is a link.  Else the channels
+ * spread over all cards of the node, on rails over each alike. */
+static uint32_t
+cards_apart (const Schedule *s, const Paths *paths)
 {
-  const double per_leaf = paths->nodes_per_leaf;
-  uint32_t n;
+  const gboolean single = s->priced == PRICED_POINT || s->priced == PRICED_PAIR;
 
-  if (s->nodes < 2 || paths->leaf_up == 0 || per_leaf <= 0 || f->nodes <= per_leaf)
-    return;
-  f->nodes_per_leaf = (uint32_t) per_leaf;
-  n = (f->nodes - 1) / f->nodes_per_leaf + 1;
-  f->leaf_up = add (f, "leaf-up", paths->leaf_up, n, network_link (network, paths->leaf_up)->capacity);
-  f->leaf_down = add (f, "leaf-down", paths->leaf_down, n, network_link (network, paths->leaf_down)->capacity);
+  return single && s->per_node > 1 ? (uint32_t) fmax (fmin (paths->between.links, s->per_node), 1) : 1;
 }
 
 static void
 add_links (Fabric *f, const Schedule *s, const Paths *paths, const Network *network, Protocol protocol, guint64 cards)
 {
   f->more = s->more;
+  f->apart = f->world == NULL ? cards_apart (s, paths) : 1;
+  f->rails = 1;
   fill_hops (f, s, paths, protocol);
   add_node_links (f, s, paths, protocol);
   if (s->nodes > 1 || s->more == ACTORS_SERVERS)
@@ -234,7 +206,7 @@ add_links (Fabric *f, const Schedule *s, const Paths *paths, const Network *netw
       add_cards (f, &paths->between, f->folded ? 1 : f->nodes, cards);
       f->nic_share = nic_share (s, paths, protocol);
     }
-  add_leaves (f, s, paths, network);
+  fabric_add_levels (f, s, paths, network, cards);
   add_servers (f, s, paths);
 }
 
@@ -301,24 +273,24 @@ fabric_may_fold (const Schedule *s, const Paths *paths)
   if (!s->alike || (s->nodes > 1 && s->per_node > 1))
     return FALSE;
   if (s->nodes > 1)
-    return paths->leaf_up == 0 || paths->nodes_per_leaf <= 0 || s->nodes <= paths->nodes_per_leaf;
+    return !fabric_has_level (s, paths, 0);
   return paths->in_node.n_bridges == 0;
 }
 
 Id
 fabric_nic_out (const Fabric *f, uint32_t node)
 {
-  return f->nic_out != 0 ? f->nic_out + (f->folded ? 0 : node) : 0;
+  return f->nic_out != 0 ? f->nic_out + (f->folded ? 0 : node * f->apart) : 0;
 }
 
 Id
 fabric_nic_in (const Fabric *f, uint32_t node)
 {
-  return f->nic_in != 0 ? f->nic_in + (f->folded ? 0 : node) : 0;
+  return f->nic_in != 0 ? f->nic_in + (f->folded ? 0 : node * f->apart) : 0;
 }
 
-static void
-load_part (const Fabric *f, Route *out, Id link, double share, double part)
+void
+fabric_load_part (const Fabric *f, Route *out, Id link, double share, double part)
 {
   if (link == 0)
     return;
@@ -328,20 +300,20 @@ load_part (const Fabric *f, Route *out, Id link, double share, double part)
   out->load[out->n++] = (LinkLoad) { .link = link, .bytes = part, .efficiency = share };
 }
 
-static void
-load (const Fabric *f, Route *out, Id link, double share)
+void
+fabric_load (const Fabric *f, Route *out, Id link, double share)
 {
-  load_part (f, out, link, share, 1);
+  fabric_load_part (f, out, link, share, 1);
 }
 
-/* All of a group's cards alike: the channels spread over them. */
+/* All of a group's cards alike: the channels spread over them; or one by itself. */
 static void
-load_cards (const Fabric *f, Route *out, gboolean leaves, uint32_t node, double share)
+load_cards (const Fabric *f, Route *out, gboolean leaves, uint32_t node, uint32_t card, double share)
 {
   if (f->world == NULL)
-    load (f, out, leaves ? fabric_nic_out (f, node) : fabric_nic_in (f, node), share);
+    fabric_load (f, out, (leaves ? fabric_nic_out (f, node) : fabric_nic_in (f, node)) + card, share);
   for (guint i = 0; i < f->n_cards; i++)
-    load_part (f, out, (leaves ? f->cards[i].out : f->cards[i].in) + (f->folded ? 0 : node), share, f->cards[i].part);
+    fabric_load_part (f, out, (leaves ? f->cards[i].out : f->cards[i].in) + (f->folded ? 0 : node), share, f->cards[i].part);
 }
 
 /* Half of a node's GPUs on either side of the bridge. */
@@ -359,17 +331,17 @@ in_node (const Fabric *f, uint32_t from, uint32_t to, Route *out)
   out->latency = f->in_hop;
   if (f->gpu_out == 0)
     return;
-  load (f, out, f->gpu_out + (f->folded ? 0 : from), f->gpu_share);
-  load (f, out, f->gpu_in + (f->folded ? 0 : to), f->gpu_share);
+  fabric_load (f, out, f->gpu_out + (f->folded ? 0 : from), f->gpu_share);
+  fabric_load (f, out, f->gpu_in + (f->folded ? 0 : to), f->gpu_share);
   for (guint i = 0; i < f->n_bridges && crosses_bridge (f, from, to); i++)
-    load (f, out, f->bridge[i] + from / f->per_node, f->bridge_share);
+    fabric_load (f, out, f->bridge[i] + from / f->per_node, f->bridge_share);
 }
 
 /* A GPU's own link up to the switch or down from it. */
 static void
 with_nvswitch (const Fabric *f, uint32_t from, uint32_t to, Route *out)
 {
-  load (f, out, to >= f->ranks ? f->gpu_out + from : f->gpu_in + to, f->gpu_share);
+  fabric_load (f, out, to >= f->ranks ? f->gpu_out + from : f->gpu_in + to, f->gpu_share);
   out->latency = f->switch_hop;
 }
 
@@ -377,6 +349,25 @@ static Id
 of_servers (Id first, uint32_t server)
 {
   return first != 0 ? first + server : 0;
+}
+
+/* By NVLink to the GPU on the other's rail, where there is PXN. */
+static void
+load_way (const Fabric *f, uint32_t from, uint32_t to, Route *out)
+{
+  const uint32_t a = from / f->per_node, b = to / f->per_node, p = f->per_node;
+  const uint32_t own = from % p * f->apart / p, card_b = to % p * f->apart / p;
+  const gboolean proxy = f->pxn && own % f->rails != card_b % f->rails;
+  const uint32_t card_a = proxy ? card_b : own;
+
+  if (proxy)
+    {
+      fabric_load (f, out, f->gpu_out + from, f->gpu_share);
+      fabric_load (f, out, f->gpu_in + a * p + to % p, f->gpu_share);
+    }
+  load_cards (f, out, TRUE, a, card_a, f->nic_share);
+  load_cards (f, out, FALSE, b, card_b, f->nic_share);
+  fabric_climb (f, a, b, card_a % f->rails, card_b % f->rails, out);
 }
 
 /* To and from servers: their own share of the line, and what they sum of what comes.
@@ -387,15 +378,18 @@ with_server (const Fabric *f, uint32_t from, uint32_t to, Route *out)
   const gboolean up = to >= f->ranks;
   const uint32_t worker = up ? from : to, server = (up ? to : from) - f->ranks, node = worker / f->per_node;
   const gboolean hosted = server < f->hosted, same = hosted && server == node;
+  const uint32_t far = hosted ? server : f->nodes + server;
 
   if (!same)
-    load_cards (f, out, up, node, f->more == ACTORS_SERVERS ? f->server_nic_share : f->nic_share);
+    load_cards (f, out, up, node, 0, f->more == ACTORS_SERVERS ? f->server_nic_share : f->nic_share);
   if (hosted && !same)
-    load_cards (f, out, !up, server, f->server_nic_share);
+    load_cards (f, out, !up, server, 0, f->server_nic_share);
   else if (!hosted)
-    load (f, out, of_servers (up ? f->server_in : f->server_out, server - f->hosted), f->server_share);
-  load (f, out, up ? of_servers (f->server_sum, server) : 0, 1);
+    fabric_load (f, out, of_servers (up ? f->server_in : f->server_out, server - f->hosted), f->server_share);
+  fabric_load (f, out, up ? of_servers (f->server_sum, server) : 0, 1);
   out->latency = f->hop;
+  if (f->more == ACTORS_SERVERS)   /* switches that add send up once what a leaf's nodes send them: not known here */
+    fabric_climb (f, up ? node : far, up ? far : node, 0, 0, out);
 }
 
 void
@@ -410,19 +404,13 @@ fabric_route (const Fabric *f, uint32_t from, uint32_t to, Route *out)
       (f->more == ACTORS_NVSWITCHES ? with_nvswitch : with_server) (f, from, to, out);
       return;
     }
-  load (f, out, f->host != 0 ? f->host + (f->folded ? 0 : to) : 0, 1);
+  fabric_load (f, out, f->host != 0 ? f->host + (f->folded ? 0 : to) : 0, 1);
   if (a == b)
     {
       in_node (f, from, to, out);
       return;
     }
-  load_cards (f, out, TRUE, a, f->nic_share);
-  load_cards (f, out, FALSE, b, f->nic_share);
-  if (f->nodes_per_leaf > 0 && a / f->nodes_per_leaf != b / f->nodes_per_leaf)
-    {
-      load (f, out, f->leaf_up + a / f->nodes_per_leaf, 1);
-      load (f, out, f->leaf_down + b / f->nodes_per_leaf, 1);
-    }
   out->latency = f->hop;
   out->copy = f->copy;
+  load_way (f, from, to, out);
 }

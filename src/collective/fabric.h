@@ -3,11 +3,12 @@
 #include "collective/world.h"
 
 /* The links that messages take, one for each end: every GPU's, every node's NICs
- * (all of a node as one: the channels spread over them), leaves, bridges, servers,
+ * (all of a node as one: the channels spread over them; for messages of single GPUs
+ * each by itself), leaves, pods and groups, bridges, servers,
  * and, where CPUs sum, the memory of each rank's process.
  * Made of a group's paths: rates and hops of the transports, none of view 1. */
 typedef struct Fabric Fabric;
-#define ROUTE_LINKS (8 + 2 * WORLD_BUNDLES)
+#define ROUTE_LINKS (10 + 4 * WORLD_BUNDLES)
 typedef struct
 {
   guint    n;
@@ -39,6 +40,6 @@ route_delay (const Route *route, double bytes)
 {
   return route->latency + route->copy * bytes;
 }
-/* For reports and tests: the links of a node's NICs, out and in; 0: there are none. */
+/* For reports and tests: the (first) links of a node's NICs, out and in; 0: there are none. */
 Id             fabric_nic_out (const Fabric *fabric, uint32_t node);
 Id             fabric_nic_in  (const Fabric *fabric, uint32_t node);

@@ -15,8 +15,8 @@ flow_begin (const CollectiveCall *call, const RankGroup *group, const Paths *pat
                   .twins = (double) MAX (group->twins_per_node, 1) };
 }
 
-static void
-add (Flow *flow, Id link, double bytes, double efficiency)
+void
+flow_load (Flow *flow, Id link, double bytes, double efficiency)
 {
   if (link == 0 || bytes <= 0)
     return;
@@ -29,9 +29,9 @@ add_both (Flow *flow, Id out, Id in, double bytes, double efficiency, double cap
 {
   if (bytes <= 0)
     return;
-  add (flow, out, bytes, efficiency);
+  flow_load (flow, out, bytes, efficiency);
   if (in != out)
-    add (flow, in, bytes, efficiency);
+    flow_load (flow, in, bytes, efficiency);
   flow->rate = fmin (flow->rate, capacity * fmin (efficiency, 1) / bytes);
 }
 
@@ -47,7 +47,7 @@ flow_gpus (Flow *flow, double bytes, double share)
     {
       const PathBridge *bridge = &leg->bridge[i];
 
-      add (flow, bridge->link, bytes * bridge->edges, share);
+      flow_load (flow, bridge->link, bytes * bridge->edges, share);
       flow->rate = fmin (flow->rate, bridge->capacity * fmin (share, 1) / (bytes * bridge->edges));
     }
 }
@@ -69,25 +69,25 @@ flow_servers (Flow *flow, double bytes, double share)
   add_both (flow, paths->server_out, paths->server_in, bytes * flow->twins, share, paths->server_capacity);
 }
 
-/* The transport loses its share at the ends; an uplink may be filled. */
-void
-flow_leaves (Flow *flow, double bytes)
-{
-  add (flow, flow->paths->leaf_up, bytes * flow->twins, 1);
-  add (flow, flow->paths->leaf_down, bytes * flow->twins, 1);
-}
-
 /* Servers and workers fill the leaves evenly: 1 - 1/leaves of the bytes leave
  * theirs, out of its workers and out of its servers. */
 void
 flow_server_leaves (Flow *flow, double bytes)
 {
   const Paths *paths = flow->paths;
-  const double servers = paths->server_colocated ? 0 : (double) paths->servers;
-  const double leaves = paths->nodes_per_leaf > 0 ? ceil ((flow->nodes + servers) / paths->nodes_per_leaf) : 1;
+  const double servers = paths->server_colocated ? 0 : (double) paths->servers, rails = paths->rails ? paths->between.links : 1;
 
-  if (leaves > 1)
-    flow_leaves (flow, 2 * bytes * flow->nodes / leaves * (1 - 1 / leaves));
+  for (guint i = 0; i < paths->n_levels; i++)
+    {
+      const PathLevel *level = &paths->level[i];
+      const double leaves = ceil ((flow->nodes + servers) / level->below);
+      const double load = 2 * bytes * flow->nodes / leaves * (1 - 1 / leaves) * flow->twins / (i == 0 ? rails : 1);
+
+      if (leaves < 2)
+        continue;
+      flow_load (flow, level->up, load, level->uniform);
+      flow_load (flow, level->down, load, level->uniform);
+    }
 }
 
 void

@@ -23,12 +23,13 @@ typedef struct
 
 Flow   flow_begin   (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out);
 /* `bytes` a byte of message, each way: of every GPU on its links in the node; of
- * every node on its NICs, one of the twins; of every leaf on its uplinks.
+ * every node on its NICs, one of the twins.
  * `share`: of the typical rate; flow_nics: of the line. */
 void   flow_gpus    (Flow *flow, double bytes, double share);
 void   flow_nics    (Flow *flow, double bytes, double share);
 void   flow_servers (Flow *flow, double bytes, double share);
-void   flow_leaves  (Flow *flow, double bytes);
+/* One load, twins counted; what leaves leaves: collective/levels.h. */
+void   flow_load    (Flow *flow, Id link, double bytes, double efficiency);
 /* Uplinks where every node sends `bytes` to servers and gets them back. */
 void   flow_server_leaves (Flow *flow, double bytes);
 /* The cap, and the latency with which `seconds` pass in all on idle links. */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 /* TensorFlow's RING (tensorflow core/common_runtime/ring_alg.cc, ring_reducer.cc):
@@ -28,10 +29,8 @@ grpc_ring_flow (const CollectiveCall *call, const RankGroup *group, const Paths 
       if (paths->chunk > 0)
         parts = CLAMP (ceil (block / paths->chunk), 1, 2 * flow.per_node);
       step = fmax (in_step, fmax (block / rate, block / parts * (2 / paths->host_copy + 1 / rate)));
-      message = fmax (message, paths->between.hop[PROTOCOL_SIMPLE]);
       flow_nics (&flow, w, paths->between_efficiency);
-      if (flow.nodes > paths->nodes_per_leaf)
-        flow_leaves (&flow, w);
+      message = fmax (message, paths->between.hop[PROTOCOL_SIMPLE] + flow_levels (&flow, pattern_ring, &(PatternData) { .bytes = w }));
     }
   flow_end (&flow, flow.size / (steps * step), steps * (message + step));
   out->messages = steps * parts;

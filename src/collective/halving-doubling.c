@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 /* Of `members` a power of two takes part; each of the others hands its bytes to a
@@ -29,22 +30,20 @@ halving_doubling_flow (const CollectiveCall *call, const RankGroup *group, const
   Flow flow = flow_begin (call, group, paths, out);
   const Protocol p = call->protocol;
   const Level in = level_of (flow.per_node), between = level_of (flow.nodes);
-  const double in_hops = in.steps * paths->in_node.hop[p], hops = between.steps * paths->between.hop[p];
+  const double in_hops = in.steps * paths->in_node.hop[p];
   const double in_share = paths->in_node.share[p], share = paths->between.share[p];
   const double in_time = in.busiest > 0 ? in.busiest / (paths->in_node.rate * in_share) : 0;
   const double time = between.busiest > 0 ? between.busiest / (flow_between_rate (&flow) * share) : 0;
   const double local = isfinite (paths->local) ? 1 / (flow.n * paths->local) : 0;
   const double bytes = in_time + time + local;
-  const double leaves = paths->nodes_per_leaf > 0 ? ceil (flow.nodes / paths->nodes_per_leaf) : 1;
+  double hops = between.steps * paths->between.hop[p];
 
   (void) error;
   if (in.busiest > 0)
     flow_gpus (&flow, in.average, in_share * in.average / in.busiest);
   if (between.busiest > 0)
     flow_nics (&flow, between.average, share * paths->between_efficiency * between.average / between.busiest);
-  /* near partners first: what leaves a leaf is its shards' last, small parts */
-  if (leaves > 1)
-    flow_leaves (&flow, 2 * (leaves - 1) / leaves);
+  hops += flow_levels_rounds (&flow, pattern_halving, 1, rounds_halving (group->n_nodes), flow_between_rate (&flow) * share, bytes);
   flow_end (&flow, 1 / bytes, (paths->launch[p] + in_hops + hops) * (1 + flow_ramp (&flow, p)) + flow.size * bytes);
   out->messages = in.steps + between.steps;
   return TRUE;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 /* Reduce-scatter in the node, a ring of nodes for each shard, all-gather in the
@@ -15,17 +16,18 @@ hierarchical_flow (const CollectiveCall *call, const RankGroup *group, const Pat
   const double ranks = flow.per_node, nodes = flow.nodes;
   const double in_w = 2 * (ranks - 1) / ranks, node_w = 2 * (nodes - 1) / nodes;
   const double l = isfinite (paths->local) ? 2 / ranks + 1 / (ranks * nodes) : 0;
-  const double in_hops = 2 * (ranks - 1) * paths->in_node.hop[p], node_hops = 2 * (nodes - 1) * paths->between.hop[p];
+  const double in_hops = 2 * (ranks - 1) * paths->in_node.hop[p];
   const double in_rate = paths->in_node.rate * paths->in_node.share[p];
   const double node_wire = node_w / (flow_between_rate (&flow) * paths->between.share[p]);
   const double bytes = in_w / in_rate + node_wire + (l > 0 ? l / paths->local : 0);
-  const double latency = (3 * paths->launch[p] + in_hops + node_hops) * (1 + flow_ramp (&flow, p));
+  const PatternData ring = { .bytes = node_w, .node_rate = flow_between_rate (&flow) * paths->between.share[p], .seconds = bytes };
+  double node_hops, latency;
 
   (void) error;
   flow_gpus (&flow, in_w, paths->in_node.share[p]);
   flow_nics (&flow, node_w, paths->between.share[p] * paths->between_efficiency);
-  if (nodes > paths->nodes_per_leaf)
-    flow_leaves (&flow, node_w);
+  node_hops = 2 * (nodes - 1) * (paths->between.hop[p] + flow_levels (&flow, pattern_ring, &ring));
+  latency = (3 * paths->launch[p] + in_hops + node_hops) * (1 + flow_ramp (&flow, p));
   if (p != PROTOCOL_SIMPLE)
     flow_end (&flow, 1 / bytes, latency + flow.size * bytes);
   else

@@ -2,23 +2,27 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 /* CPUs reduce in host memory: copies off the GPU, sums and copies back pass so many
  * bytes of message a second whatever the ranks (fit over Horovod on CPU and Gloo),
  * while each node's NICs carry w of them. */
 static void
-host_flow (Flow *flow, double steps_in, double steps_between, double w)
+host_flow (Flow *flow, double steps_in, double steps_between, double w, gboolean halves)
 {
   const Paths *paths = flow->paths;
   const double cap = paths->host_reduce / flow->twins;
-  const double hops = steps_in * paths->local_message + steps_between * paths->between.hop[PROTOCOL_LL];
-  double bytes = 0;
+  double bytes = 0, hops;
 
   if (flow->nodes > 1)
     flow_nics (flow, w, paths->between_efficiency);
-  if (flow->nodes > paths->nodes_per_leaf)
-    flow_leaves (flow, w);
+  hops = steps_in * paths->local_message + steps_between * paths->between.hop[PROTOCOL_LL];
+  if (halves)
+    hops += flow_levels_rounds (flow, pattern_halving, 1, rounds_halving (flow->group->n_nodes), flow_between_rate (flow),
+                                1 / fmin (flow->rate, cap));
+  else
+    hops += steps_between * flow_levels (flow, pattern_ring, &(PatternData) { .bytes = w });
   if (isinf (cap))   /* no limit known: the GPUs' links, as a ring */
     flow_gpus (flow, 2 * (flow->n - 1) / flow->n, 1);
   bytes = flow->size / fmin (flow->rate, cap);
@@ -32,10 +36,11 @@ static gboolean
 host_mpi_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out, GError **error)
 {
   Flow flow = flow_begin (call, group, paths, out);
-  const double members = host_mpi_halves (call->size, group->n_nodes, group->per_node) ? flow.nodes : flow.n;
+  const gboolean halves = host_mpi_halves (call->size, group->n_nodes, group->per_node);
+  const double members = halves ? flow.nodes : flow.n;
 
   (void) error;
-  host_flow (&flow, 2 * log2 (flow.per_node), 2 * log2 (flow.nodes), 2 * (members - 1) / members);
+  host_flow (&flow, 2 * log2 (flow.per_node), 2 * log2 (flow.nodes), 2 * (members - 1) / members, halves);
   return TRUE;
 }
 
@@ -55,7 +60,7 @@ gloo_flow (const CollectiveCall *call, const RankGroup *group, const Paths *path
   Flow flow = flow_begin (call, group, paths, out);
 
   (void) error;
-  host_flow (&flow, 2 * (flow.n - flow.nodes), 2 * (flow.nodes - 1), 2 * (flow.n - 1) / flow.n);
+  host_flow (&flow, 2 * (flow.n - flow.nodes), 2 * (flow.nodes - 1), 2 * (flow.n - 1) / flow.n, FALSE);
   return TRUE;
 }
 

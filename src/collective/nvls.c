@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 static gboolean
@@ -76,7 +77,7 @@ static gboolean
 nvls_tree_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out, GError **error)
 {
   Flow flow = flow_begin (call, group, paths, out);
-  const double hops = tree_depth (flow.nodes) * paths->between.hop[PROTOCOL_SIMPLE];
+  const double hops = tree_depth (flow.nodes) * paths->between.hop[PROTOCOL_SIMPLE] + flow_tree_climb (&flow);
   const double wire = tree_busiest (flow.nodes) / (flow_between_rate (&flow) * paths->tree_share);
   const double inside = ring_wire (call->op, flow.per_node) / paths->nvls_rate;
   const double bytes = isinf (paths->blend) ? fmax (wire, inside) : flow_norm (wire, inside, paths->blend);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 /* Parallel aggregated trees: a ring's bytes in log2 of its steps (Jeaugey, "PAT: a
@@ -13,8 +14,8 @@ pat_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths
 {
   Flow flow = flow_begin (call, group, paths, out);
   const double w = ring_wire (call->op, flow.n);
-  const double hops = log2 (flow.n) * paths->between.hop[PROTOCOL_SIMPLE] * paths->pat_hop;
   const double rate = flow_between_rate (&flow) * paths->pat_share;
+  double hops;
 
   if (group->per_node > 1)
     {
@@ -23,9 +24,8 @@ pat_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths
       return FALSE;
     }
   flow_nics (&flow, w, paths->pat_share * paths->between_efficiency);
-  /* far steps carry few blocks, all of them leave a leaf; of a near step half of S does */
-  if (paths->nodes_per_leaf > 0 && flow.nodes > paths->nodes_per_leaf)
-    flow_leaves (&flow, 1 - paths->nodes_per_leaf / flow.nodes + log2 (paths->nodes_per_leaf) / 2);
+  hops = log2 (flow.n) * paths->between.hop[PROTOCOL_SIMPLE] * paths->pat_hop
+         + flow_levels_rounds (&flow, pattern_pat, 1, rounds_pat (group->n_nodes), rate, w / rate);
   flow_end (&flow, rate / w, paths->launch[PROTOCOL_SIMPLE] + hops + flow.size * w / rate);
   out->messages = ceil (log2 (flow.n));
   return TRUE;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 /* Bytes of a rank's message: to others in its node, and of a node over its NICs. */
@@ -30,6 +31,33 @@ nics_used (CollectiveOp op, const Flow *flow)
   return fmin (links, flow->twins * fmax (1, links / (flow->per_node * flow->twins)));
 }
 
+/* Rails that a group has cards on, in each node. */
+static double
+rails_of (const Flow *flow)
+{
+  const Paths *paths = flow->paths;
+
+  return paths->rails ? fmax (fmin (paths->between.links, flow->per_node) / (double) paths->box, 1) : 1;
+}
+
+/* From rail to rail the way is over the spine, or (PXN, NCCL 2.12) over NVLink to the
+ * GPU whose card is on the other's rail. */
+static double
+other_rails (const Flow *flow)
+{
+  return flow->paths->pxn ? 0 : 1 - 1 / rails_of (flow);
+}
+
+static double
+levels_of (CollectiveOp op, Flow *flow, double between, double used)
+{
+  const double others = other_rails (flow);
+
+  if (op == OP_ALL_TO_ALL)
+    return flow_levels_all (flow, between, others);
+  return flow_levels (flow, pattern_ring, &(PatternData) { .bytes = 1, .share = used, .other_rail = others > 0, .at_once = TRUE });
+}
+
 /* Priced apart from rings: no hop a rank (the floor of an all-to-all is the same on
  * 2, 4 and 8 GPUs), no own block, and one pair of ranks opens few channels: form and
  * parameters fitted over nccl-tests alltoall and sendrecv, NCCL 2.27-2.29.  One
@@ -42,24 +70,27 @@ point_to_point_flow (const CollectiveCall *call, const RankGroup *group, const P
   const gboolean ll = call->protocol == PROTOCOL_LL, nodes = group->n_nodes > 1;
   const Protocol p = ll ? PROTOCOL_LL : PROTOCOL_SIMPLE;   /* LL128 runs as Simple */
   const Shape shape = shape_of (call->op, &flow);
+  const double proxied = paths->pxn && call->op == OP_ALL_TO_ALL ? shape.between / flow.per_node * (1 - 1 / rails_of (&flow)) : 0;
+  const double in = shape.in + proxied;
   const double used = nodes ? nics_used (call->op, &flow) : 1, share = ll ? paths->p2p_ll : 1;
   const double of_line = fmin (paths->p2p_share, shape.peers * path_pair_share (paths, flow.n)) * used / paths->between.links * share;
   const double wire = nodes ? shape.between / (flow_between_rate (&flow) * of_line) : 0;
-  const double inside = shape.in > 0 ? shape.in / (paths->in_node.rate * paths->p2p_node_share * share) : 0;
-  const double bytes = fmax (wire, inside), hop = (nodes ? &paths->between : &paths->in_node)->hop[p];
+  const double inside = in > 0 ? in / (paths->in_node.rate * paths->p2p_node_share * share) : 0;
+  const double bytes = fmax (wire, inside);
+  const gboolean message = nodes && call->op == OP_SEND_RECV;
+  double hop = (nodes ? &paths->between : &paths->in_node)->hop[message ? PROTOCOL_LL : p];
 
   (void) error;
   out->protocol = p;
-  if (shape.in > 0)
-    flow_gpus (&flow, shape.in, paths->p2p_node_share * share);
+  if (in > 0)
+    flow_gpus (&flow, in, paths->p2p_node_share * share);
   if (nodes)
     flow_nics (&flow, shape.between, of_line * paths->between_efficiency);
-  if (nodes && paths->nodes_per_leaf > 0 && flow.nodes > paths->nodes_per_leaf)
-    flow_leaves (&flow, call->op == OP_ALL_TO_ALL ? shape.between * paths->nodes_per_leaf * (1 - paths->nodes_per_leaf / flow.nodes) : 1);
+  hop += nodes ? levels_of (call->op, &flow, shape.between, used / paths->between.links) : 0;
   if (ll)
     flow_end (&flow, 1 / bytes, paths->p2p_launch + (nodes ? hop : 0) + flow.size * bytes);
-  else if (nodes && call->op == OP_SEND_RECV)
-    flow_end (&flow, 1 / bytes, paths->launch[PROTOCOL_LL] + paths->between.hop[PROTOCOL_LL] + flow.size * bytes);
+  else if (message)
+    flow_end (&flow, 1 / bytes, paths->launch[PROTOCOL_LL] + hop + flow.size * bytes);
   else
     flow_end (&flow, 1 / bytes,
               paths->p2p_launch + flow_norm (paths->p2p_simple + (nodes ? hop : 0),
@@ -80,6 +111,8 @@ const CollectiveAlgorithm collective_point_to_point = {
   .steps = &point_to_point_steps,
 };
 
+#define MOST_PAIRS 2048u
+
 /* In rounds, one partner at a time: every round its hop, and the few channels that
  * one pair of ranks opens.  With a power of two ranks p - 1 rounds stay in the node. */
 static gboolean
@@ -92,7 +125,7 @@ pairwise_flow (const CollectiveCall *call, const RankGroup *group, const Paths *
   const double share = ll ? paths->p2p_ll : 1, of_line = fmin (paths->p2p_share, path_pair_share (paths, flow.n)) * share;
   const double wire = nodes ? shape.between / (flow_between_rate (&flow) * of_line) : 0;
   const double inside = shape.in > 0 ? shape.in / (paths->in_node.rate * paths->p2p_node_share * share) : 0;
-  const double hops = (flow.per_node - 1) * paths->in_node.hop[p] + (nodes ? shape.peers * paths->between.hop[p] : 0);
+  double hops = (flow.per_node - 1) * paths->in_node.hop[p] + (nodes ? shape.peers * paths->between.hop[p] : 0);
 
   (void) error;
   out->protocol = p;
@@ -100,8 +133,12 @@ pairwise_flow (const CollectiveCall *call, const RankGroup *group, const Paths *
     flow_gpus (&flow, shape.in, paths->p2p_node_share * share);
   if (nodes)
     flow_nics (&flow, shape.between, of_line * paths->between_efficiency);
-  if (nodes && paths->nodes_per_leaf > 0 && flow.nodes > paths->nodes_per_leaf)
-    flow_leaves (&flow, shape.between * paths->nodes_per_leaf * (1 - paths->nodes_per_leaf / flow.nodes));
+  /* the square of many nodes is not counted: as if all partners came at once */
+  if (nodes && group->n_nodes <= MOST_PAIRS && !(other_rails (&flow) > 0))
+    hops += flow.per_node * flow_levels_rounds (&flow, pattern_pairs, shape.between, (guint) group->n_nodes - 1,
+                                                flow_between_rate (&flow) * of_line, wire + inside);
+  else if (nodes)
+    hops += shape.peers * flow_levels_all (&flow, shape.between, other_rails (&flow));
   flow_end (&flow, 1 / (wire + inside), paths->p2p_launch + (ll ? 0 : paths->p2p_simple) + hops + flow.size * (wire + inside));
   out->messages = flow.n - 1;
   return TRUE;

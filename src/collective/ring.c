@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 double
@@ -53,22 +54,21 @@ ring_box (Flow *flow, const CollectiveCall *call, Protocol p)
 }
 
 /* Across nodes: of the ring's edges one a node leaves it, so a NIC carries what a
- * rank sends.  A ring crosses the border of a leaf once each way. */
+ * rank sends. */
 static void
 across (Flow *flow, const CollectiveCall *call, Protocol p)
 {
   const Paths *paths = flow->paths;
   const double k = ring_hops (call->op), w = ring_wire (call->op, flow->n), l = ring_local (call->op, flow->n, paths);
-  const double between = k * (flow->nodes - 1) * paths->between.hop[p];
-  const double hops = k * (flow->n - flow->nodes) * paths->in_node.hop[p] + between;
   const double share = paths->between.share[p], nodes_rate = flow_between_rate (flow);
   const double rate = share * (flow->per_node > 1 ? flow_blend (paths->in_node.rate, nodes_rate, paths->blend) : nodes_rate);
   const double wire = w / rate, bytes = wire + (l > 0 ? l / paths->local : 0);
+  double between, hops;
 
   flow_gpus (flow, w, share);
   flow_nics (flow, w, share * paths->between_efficiency);
-  if (flow->nodes > paths->nodes_per_leaf)
-    flow_leaves (flow, w);
+  between = k * (flow->nodes - 1) * (paths->between.hop[p] + flow_levels (flow, pattern_ring, &(PatternData) { .bytes = w }));
+  hops = k * (flow->n - flow->nodes) * paths->in_node.hop[p] + between;
   if (p != PROTOCOL_SIMPLE)
     end_ll (flow, p, hops, w + l, rate);
   else

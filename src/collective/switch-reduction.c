@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 /* Switches between the nodes add (SHARP; NCCL's CollNet): reduce-scatter in the
@@ -22,8 +23,7 @@ switch_reduction_flow (const CollectiveCall *call, const RankGroup *group, const
   (void) error;
   flow_gpus (&flow, in_bytes, 1);
   flow_nics (&flow, 1, paths->switch_share * paths->between_efficiency);
-  if (paths->nodes_per_leaf > 0 && flow.nodes > paths->nodes_per_leaf)
-    flow_leaves (&flow, 1);
+  flow_levels_each (&flow, 1);
   flow_end (&flow, 1 / bytes, paths->launch[PROTOCOL_SIMPLE] + in_hops + hops + flow.size * bytes
                                 + flow_fill (&flow, hops, flow.size * wire));
   out->messages = 4;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collective/flow.h"
+#include "collective/levels.h"
 #include "collective/schedule.h"
 
 /* Double binary tree over nodes, a chain inside each (Sanders, Speck, Traeff 2009;
@@ -24,11 +25,9 @@ void
 tree_nics (Flow *flow, double share)
 {
   const double average = 2 * (flow->nodes - 1) / flow->nodes;
-  const double leaves = flow->paths->nodes_per_leaf > 0 ? ceil (flow->nodes / flow->paths->nodes_per_leaf) : 1;
 
   flow_nics (flow, average, share * flow->paths->between_efficiency * average / tree_busiest (flow->nodes));
-  if (leaves > 1)
-    flow_leaves (flow, 2 * (leaves - 1) / leaves);
+  flow_levels (flow, pattern_tree, &(PatternData) { .bytes = 1 });
 }
 
 /* Hops and bytes add: a level waits for the one below it. */
@@ -38,7 +37,7 @@ across (Flow *flow, Protocol p)
   const Paths *paths = flow->paths;
   const double tree = p == PROTOCOL_SIMPLE ? paths->tree_share : paths->tree_share_ll;
   const double share = paths->between.share[p] * tree, in_bytes = 2 * (flow->per_node - 1) / flow->per_node;
-  const double in_hops = 2 * (flow->per_node - 1) * paths->in_node.hop[p], hops = tree_depth (flow->nodes) * paths->between.hop[p];
+  const double in_hops = 2 * (flow->per_node - 1) * paths->in_node.hop[p], hops = tree_depth (flow->nodes) * paths->between.hop[p] + flow_tree_climb (flow);
   const double wire = tree_busiest (flow->nodes) / (flow_between_rate (flow) * share);
   const double inside = flow->per_node > 1 ? 2 / (paths->in_node.rate * share) : 0;
   const double bytes = isinf (paths->blend) ? fmax (wire, inside) : flow_norm (wire, inside, paths->blend);

@@ -78,15 +78,12 @@ engine_task_fixed (Engine *e, Id queue, Tick work, uint8_t cause, uint16_t step)
   return id;
 }
 
-static Id
-add_activity (Engine *e, double amount, uint32_t owner)
+static void
+fill_activity (Engine *e, Id id, double amount, uint32_t owner)
 {
-  const Id id = ARRAY_ADD (&e->activity);
-
   if (!(amount >= 0))
     engine_fail_number (e, "an activity cannot have %s units to do", amount);
   e->activity.at[id] = (Activity) { .left = amount, .since = TICK_NEVER, .owner = owner };
-  return id;
 }
 
 Id
@@ -96,8 +93,9 @@ engine_task_rated (Engine *e, Id queue, double amount, uint8_t cause, uint16_t s
 
   if (id != 0)
     {
-      const Id activity = add_activity (e, amount, OWNER_TASK | id);
+      const Id activity = ARRAY_ADD (&e->activity);
 
+      fill_activity (e, activity, amount, OWNER_TASK | id);
       e->task.at[id].what = activity;
     }
   return id;
@@ -108,10 +106,13 @@ engine_activity (Engine *e, double amount, Id meeting)
 {
   g_return_val_if_fail (meeting <= e->meeting.n, 0);
 
-  const Id id = add_activity (e, amount, meeting);
+  /* events of the one that had the number before are of an older generation */
+  const Id id = e->spare.n > 0 ? e->spare.at[e->spare.n--] : ARRAY_ADD (&e->activity);
+  const uint32_t generation = e->activity.at[id].generation + 1;
 
+  fill_activity (e, id, amount, meeting);
   e->activity.at[id].since = e->now;
-  e->activity.at[id].generation = 1;
+  e->activity.at[id].generation = generation;
   return id;
 }
 

@@ -55,6 +55,7 @@ struct Engine
   ARRAY (Meeting) meeting;
   ARRAY (MeetingMore) meeting_more;
   ARRAY (Activity) activity;
+  ARRAY (Id) spare;           /* activities of nobody that have ended */
   ARRAY (Handler) handler;
 };
 

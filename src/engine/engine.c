@@ -32,6 +32,7 @@ engine_free (Engine *e)
   g_free (e->meeting.at);
   g_free (e->meeting_more.at);
   g_free (e->activity.at);
+  g_free (e->spare.at);
   g_free (e->handler.at);
   g_clear_error (&e->error);
   g_free (e);
@@ -43,7 +44,7 @@ engine_reset (Engine *e)
   g_return_if_fail (!e->running);
   radix_heap_clear (&e->heap);
   e->task.n = e->more.n = e->queue.n = e->edge.n = 0;
-  e->meeting.n = e->meeting_more.n = e->activity.n = 0;
+  e->meeting.n = e->meeting_more.n = e->activity.n = e->spare.n = 0;
   e->now = 0;
   e->touched = e->adding = FALSE;
   e->seen = e->ended = 0;
@@ -431,6 +432,12 @@ end_activity (Engine *e, Id activity)
     end_task (e, owner & ~OWNER_TASK);
   else if (owner != 0)
     end_meeting (e, owner);
+  else
+    {
+      const Id spare = ARRAY_ADD (&e->spare);
+
+      e->spare.at[spare] = activity;
+    }
 }
 
 /* The loop. */

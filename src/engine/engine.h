@@ -82,7 +82,8 @@ Tick     engine_now  (const Engine *e);
 uint64_t engine_events (const Engine *e);   /* events popped so far */
 gsize    engine_event_bytes (const Engine *e);   /* memory held for pending events */
 
-/* Activities: `amount` units left; 0 units a tick until a rate is set. */
+/* Activities: `amount` units left; 0 units a tick until a rate is set.  Of one without
+ * meeting and task the number is another's once its on_end is over. */
 Id     engine_activity  (Engine *e, double amount, Id meeting);
 /* What an activity of this rate takes, rounded up: THE conversion, so that an
  * estimate that uses it agrees with the run to the tick.  G_MAXUINT64: too long. */

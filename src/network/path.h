@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "network/network.h"
+#include "network/placement.h"
 
 typedef enum { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, N_PROTOCOLS, PROTOCOL_AUTO = N_PROTOCOLS } Protocol;
 extern const char *const protocol_names[];   /* "ll", "ll128", "simple", "auto", NULL */
@@ -13,6 +14,7 @@ typedef struct
   guint64 twins_per_node;       /* groups that share each node's NICs, this one counted: 1 = alone */
   guint64 stride;               /* from a member in a node to the next, in GPUs; 0 as 1: side by side */
   guint64 spacing;              /* from a member to the next, in ranks, among all who make such groups at once; 0 as 1 */
+  guint64 node_stride;          /* from one of its nodes to the next; 0 as 1.  The nodes between have groups of their own that do the same */
 } RankGroup;
 
 /* A link that the GPUs of a node share (host bridge, link between CPUs) and that
@@ -38,6 +40,16 @@ typedef struct
   guint  n_bridges;             /* inside the node: where GPUs are joined by PCIe */
   PathBridge bridge[PATH_MAX_BRIDGES];
 } PathLeg;
+
+/* The links above the switches that nodes hang on: of a leaf, a pod of leaves, a
+ * group of a dragonfly.  Their capacity is what hashing of flows leaves. */
+typedef struct
+{
+  Id     up, down;              /* link classes, one link for each switch (rail: of each rail) */
+  double capacity;              /* bytes/s of one */
+  double below;                 /* nodes below one */
+  double neighbour, uniform;    /* of the capacity that reaches one other switch, and all others alike: less than 1 between groups of a dragonfly */
+} PathLevel;
 
 /* What NCCL itself believes inside a box, from which it picks algorithm and
  * protocol (network/nccl.h); the prices are those of the legs.  Rates are its
@@ -81,9 +93,15 @@ typedef struct
   double   chunk;               /* bytes of the largest message of a host path, 0: any */
   double   local_message;       /* s of a host path's message that stays in the node */
   gboolean ll128;               /* is it there */
-  /* leaf uplinks of a fat tree, 0: none */
-  Id       leaf_up, leaf_down;
-  double   nodes_per_leaf;
+  /* above the switches that the nodes hang on */
+  guint    n_levels;            /* 0: one switch */
+  PathLevel level[PLACEMENT_MAX_LEVELS];
+  const Placement *placement;   /* borrowed of the cluster */
+  guint64  box;                 /* nodes of it that a "node" of the group is */
+  double   level_latency;       /* s more for each level that a message climbs */
+  gboolean rails;               /* the cards of one number meet in a leaf of their own */
+  gboolean pxn;                 /* rails: bytes for another rail pass over NVLink first */
+  gboolean minimal;             /* dragonfly: only the links between the two groups */
   /* reducers or parameter servers, 0: none */
   Id       server_out, server_in;
   guint64  servers;

@@ -66,6 +66,10 @@ words_link (const char *name)
     { "server-out", "the NICs of the servers, outward" },
     { "leaf-up", "the uplinks of the leaf switches" },
     { "leaf-down", "the downlinks of the leaf switches" },
+    { "pod-up", "the uplinks of the pods" },
+    { "pod-down", "the downlinks of the pods" },
+    { "global-out", "the links from a group of nodes to others" },
+    { "global-in", "the links to a group of nodes from others" },
     { "contention", "kernels slowed by a collective beside them" },
     { "latency", "latency before the bytes flow" },
   };

@@ -8,10 +8,13 @@
  * even where they are the usual ones. */
 typedef struct { const char *name, *plain; const Key *keys; gsize offset, size; const char *const *only; } Group;
 
-static const char *const of_fabric[] = { "oversubscription", "nodes-per-leaf", "ecmp-share", "switch-reduction", NULL };
+static const char *const of_fabric[] = { "oversubscription", "nodes-per-leaf", "leaves-per-pod", "pod-oversubscription", "nodes-per-group",
+                                         "groups", "routing", "ecmp-share", "pxn", "level-latency", "switch-reduction", NULL };
+static const char *const of_cluster[] = { "placement", "rank-order", NULL };
 static const Group groups[] = {
   { "strategy", "[strategy]\nkind = ddp\n", strategy_keys, offsetof (Scenario, strategy), sizeof (StrategySpec), NULL },
   { "network", "[network]\n", network_keys, offsetof (Scenario, network), sizeof (NetworkSpec), of_fabric },
+  { "cluster", "[cluster]\n", cluster_keys, offsetof (Scenario, cluster), sizeof (ClusterSpec), of_cluster },
 };
 
 static gsize
@@ -27,6 +30,12 @@ field_size (const Key *key)
     }
 }
 
+static gboolean
+same_field (const Key *key, gconstpointer a, gconstpointer b)
+{
+  return key->type == KEY_STRING ? g_strcmp0 (*(char *const *) a, *(char *const *) b) == 0 : memcmp (a, b, field_size (key)) == 0;
+}
+
 /* The scenario with one field of one group as its default has it. */
 static gboolean
 same_without (const Result *r, const Scenario *scenario, const Group *group, const Key *key, gconstpointer plain, Shelf *parts)
@@ -36,7 +45,7 @@ same_without (const Result *r, const Scenario *scenario, const Group *group, con
   g_autoptr (Result) other = NULL;
   gpointer field = (char *) &without + group->offset + key->offset;
 
-  if (memcmp (field, (const char *) plain + key->offset, field_size (key)) == 0)
+  if (same_field (key, field, (const char *) plain + key->offset))
     return FALSE;
   memcpy (field, (const char *) plain + key->offset, field_size (key));
   other = run_scenario (&without, &options, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/run.h"
 #include "run/effect.h"
+#include "run/order.h"
 #include "run/sensitivity.h"
 #include "run/summary.h"
 #include "run/uncertainty.h"
@@ -205,8 +206,8 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
 }
 
 const char *const run_one_gpu_sets[] = {
-  "cluster.nodes=1", "cluster.gpus-per-node=1", "collective.algorithm=auto", "reduction-server.count=0",
-  "parameter-server.count=0", NULL
+  "cluster.nodes=1", "cluster.gpus-per-node=1", "cluster.placement=packed", "collective.algorithm=auto",
+  "reduction-server.count=0", "parameter-server.count=0", NULL
 };
 
 /* One GPU alone: the same batch a GPU in weak mode, the same global batch in
@@ -242,6 +243,8 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
       || (options->one_gpu && !point->strategy->layout && !add_one_gpu (r, scenario, parts, error)))
     return NULL;
   if (options->effects && r->tasks <= cheap_tasks * r->steps && !effect_remarks (r, scenario, parts, error))
+    return NULL;
+  if (options->effects && !order_remark (r, scenario, point->cluster, parts, error))
     return NULL;
   if (options->validated && (r->validated = validated_nearest (point, parts, error)) == NULL)
     return NULL;

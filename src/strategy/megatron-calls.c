@@ -33,7 +33,7 @@ placed (const Megatron *m, PipelineGroup group)
     inside--;
   return (RankGroup) {
     .n_ranks = group.size, .n_nodes = group.size / inside, .per_node = inside, .twins_per_node = MAX (node / inside, 1),
-    .stride = inside > 1 ? group.stride : 0,
+    .stride = inside > 1 ? group.stride : 0, .node_stride = inside > 1 ? 1 : MAX (group.stride / node, 1),
   };
 }
 
@@ -119,7 +119,8 @@ megatron_pair (const Megatron *m, guint from, guint to, CollectiveOp op, double 
 {
   const guint64 node = cluster_gpus_per_node (m->in->cluster), each = m->world / m->pp, twins = MIN (each, node);
   const gboolean same = each * from / node == each * to / node;
-  const RankGroup pair = { .n_ranks = 2, .n_nodes = same ? 1 : 2, .per_node = same ? 2 : 1, .twins_per_node = twins, .stride = same ? each : 0 };
+  const RankGroup pair = { .n_ranks = 2, .n_nodes = same ? 1 : 2, .per_node = same ? 2 : 1, .twins_per_node = twins, .stride = same ? each : 0,
+                           .node_stride = same ? 1 : MAX (each / node, 1) };
   double wire;
 
   if (!price (m, pair, op, size, NULL, out, &wire, error))

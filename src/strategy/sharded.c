@@ -47,7 +47,7 @@ sharded_groups (const StepInput *in, guint64 size, const char *key, RankGroup *s
     {
       *shard = (RankGroup) { .n_ranks = size, .n_nodes = size / gpus, .per_node = gpus, .twins_per_node = 1, .stride = 1 };
       *replicas = (RankGroup) { .n_ranks = world / size, .n_nodes = world / size, .per_node = 1, .twins_per_node = gpus, .stride = 1,
-                                .spacing = size };
+                                .spacing = size, .node_stride = size / gpus };
     }
   return TRUE;
 }

@@ -81,6 +81,33 @@ study_collective (const char *op, const Cluster *cluster, const char *algorithm,
   return g_steal_pointer (&table);
 }
 
+gboolean
+study_collective_order (CollectiveTable *table, const Cluster *cluster, const Cluster *best, const char *algorithm,
+                        const char *protocol, GError **error)
+{
+  const CollectiveRow *row = table->n > 0 ? &table->rows[table->n - 1] : NULL;
+  g_autoptr (CollectiveTable) other = NULL;
+  g_autofree char *note = table->note, *size = NULL, *text = NULL, *gain = NULL;
+  const char *word = cluster_leaf_word (cluster);
+  guint64 made, needed;
+
+  table->note = g_strdup (note);
+  if (row == NULL || !cluster_crossings (cluster, &made, &needed))
+    return TRUE;
+  other = study_collective (row->op, best, algorithm, protocol, &row->size, 1, error);
+  if (other == NULL)
+    return FALSE;
+  size = quantity_format (row->size, UNIT_BYTES);
+  gain = other->rows[0].busbw > row->busbw * (1 + 1e-6)
+           ? g_strdup_printf ("is %.4g GB/s instead of %.4g", other->rows[0].busbw / 1e9, row->busbw / 1e9)
+           : g_strdup_printf ("stays %.4g GB/s", row->busbw / 1e9);
+  text = g_strdup_printf ("the ring of the nodes goes from %s to %s %" G_GUINT64_FORMAT " times, where %" G_GUINT64_FORMAT
+                          " would do; with [cluster] rank-order = by-leaf busbw at %s %s", word, word, made, needed, size, gain);
+  g_free (table->note);
+  table->note = note != NULL ? g_strdup_printf ("%s; %s", note, text) : g_steal_pointer (&text);
+  return TRUE;
+}
+
 /* Why an algorithm's bus bandwidth is not its wire's: busbw counts the bytes of a ring. */
 static const struct { const char *algorithm, *why; } reasons[] = {
   { "tree", "between two nodes a tree sends each byte once each way, a ring 2(n-1)/n times" },

@@ -80,6 +80,10 @@ typedef struct
 /* `sizes` in bytes. */
 CollectiveTable *study_collective (const char *op, const Cluster *cluster, const char *algorithm, const char *protocol,
                                    const double *sizes, guint n_sizes, GError **error);
+/* Ranks whose ring leaves leaves more often than it must: into the note, with what the
+ * last size would get on `best`, the same cluster with ranks numbered leaf by leaf. */
+gboolean         study_collective_order (CollectiveTable *table, const Cluster *cluster, const Cluster *best, const char *algorithm,
+                                         const char *protocol, GError **error);
 /* Why some bus bandwidth may pass what a link carries, with the numbers; NULL where none may.  Caller frees. */
 char            *study_collective_explain (const CollectiveTable *table, const Cluster *cluster);
 void             collective_table_free (CollectiveTable *table);

@@ -34,7 +34,7 @@ typedef struct { double cpu, predicted; } Figure;
 
 /* `leaf`: nodes under one, whose uplink is a link of `network`; 0: a star. */
 static Paths
-paths_of (guint32 leaf, Network *network)
+paths_of (guint32 leaf, const Placement *placement, Network *network)
 {
   Paths paths = { 0 };
   PathLeg *leg = &paths.between;
@@ -49,8 +49,12 @@ paths_of (guint32 leaf, Network *network)
   paths.local = INFINITY;
   if (leaf > 0)
     {
-      paths.nodes_per_leaf = leaf;
-      paths.leaf_up = paths.leaf_down = network_add (network, "leaf", leaf * 25e9, 0, 1, FALSE);
+      const Id up = network_add (network, "leaf", leaf * 25e9, 0, 1, FALSE);
+
+      paths.n_levels = 1;
+      paths.level[0] = (PathLevel) { up, up, leaf * 25e9, leaf, 1, 1 };
+      paths.placement = placement;
+      paths.box = 1;
     }
   return paths;
 }
@@ -120,7 +124,9 @@ static void
 measure (const Line *row, guint32 ranks)
 {
   g_autoptr (Network) network = network_new ();
-  const Paths paths = paths_of (row->leaf, network);
+  const PlacementSpec spec = { .nodes = ranks, .unit = 1, .n_levels = 1, .below = { MAX (row->leaf, 1) } };
+  g_autoptr (Placement) placement = placement_new (&spec, NULL);
+  const Paths paths = paths_of (row->leaf, placement, network);
   const long before = peak_kb ();
   Figure figures[ROUNDS];
   int rounds = 0;

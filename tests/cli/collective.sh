@@ -33,3 +33,13 @@ try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --chunks 
 try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --tier message --chunks 0
 try collective all-reduce --machine generic-1gpu --nodes 4 --steps
 try collective all-reduce --machine generic-1gpu --nodes 100000 --sizes 1GB --algorithm tree --tier message
+# ranks that jump from leaf to leaf, in both tiers; what each rail carries
+for tier in flow message; do
+  try collective all-reduce --machine generic-1gpu --nodes 16 --sizes 100MB --algorithm ring --tier $tier --set network.transport=plain \
+    --set 'network.latency=5 us' --set 'network.nic-bandwidth=25 GB/s' --set network.topology=fat-tree --set network.nodes-per-leaf=4 \
+    --set network.oversubscription=4 --set 'network.ecmp-share=100 %' --set cluster.placement=scattered
+done
+try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --set network.topology=fat-tree --set cluster.placement=0,1,1,2
+try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --set cluster.placement=0,1,2
+try collective all-reduce --machine generic-1gpu --nodes 300 --sizes 1MB --set network.topology=dragonfly --set network.groups=2
+try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --set network.topology=torus
