@@ -149,6 +149,23 @@ test_fsdp_accumulation (void)
   g_assert_cmpfloat (whole->step_time, <, parts->step_time);
 }
 
+/* Clipping: an all-reduce of one number, 2 x 15/16 x 4 bytes, and 12 bytes a parameter
+ * of the GPU's share, read and written at the rate of copies. */
+static void
+test_clipping (void)
+{
+  static const char *const kinds[] = { "strategy.kind=fsdp", "strategy.kind=zero strategy.stage=2", "strategy.kind=zero strategy.stage=3" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      g_autofree char *sets = g_strconcat (kinds[i], " strategy.gradient-clipping=yes", NULL);
+      g_auto (Built) plain = build (kinds[i]), clips = build (sets);
+
+      near (sent (clips.graph, ALL_OPS) - sent (plain.graph, ALL_OPS), 2 * 15.0 / 16 * 4);
+      g_assert_cmpuint (clips.graph->calls->len, ==, plain.graph->calls->len + 1);
+    }
+}
+
 /* Inside the node as FULL over 8; between the 2 nodes an all-reduce of an eighth of
  * the gradients by each of 8 rings that share the NICs. */
 static void
@@ -206,8 +223,8 @@ test_zero_bytes (void)
   const double f = 15.0 / 16;
   g_auto (Built) one = build ("strategy.kind=zero strategy.stage=1"), two = build ("strategy.kind=zero");
   g_auto (Built) scatter = build ("strategy.kind=zero strategy.multi-rank-allreduce=false");
-  g_auto (Built) three = build ("strategy.kind=zero strategy.stage=3 strategy.persistence-threshold=0");
-  g_auto (Built) keeps = build ("strategy.kind=zero strategy.stage=3 strategy.max-reuse-distance=1e9");
+  g_auto (Built) three = build ("strategy.kind=zero strategy.stage=3 strategy.persistence-threshold=0 strategy.max-reuse-distance=0");
+  g_auto (Built) keeps = build ("strategy.kind=zero strategy.stage=3");
   g_auto (Built) none = build ("strategy.kind=zero strategy.stage=0");
 
   near (sent (none.graph, ALL_OPS), f * 2 * 2 * mpt);
@@ -222,8 +239,8 @@ test_zero_bytes (void)
 static void
 test_zero_groups (void)
 {
-  g_auto (Built) hpz = build ("strategy.kind=zero strategy.stage=3 strategy.hpz-partition-size=8");
-  g_auto (Built) mics = build ("strategy.kind=zero strategy.stage=3 strategy.mics-shard-size=8");
+  g_auto (Built) hpz = build ("strategy.kind=zero strategy.stage=3 strategy.hpz-partition-size=8 strategy.max-reuse-distance=0");
+  g_auto (Built) mics = build ("strategy.kind=zero strategy.stage=3 strategy.mics-shard-size=8 strategy.max-reuse-distance=0");
   double inside = 0, over = 0;
 
   for (guint i = 0; i < hpz.graph->calls->len; i++)
@@ -639,6 +656,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sharded/clipping", test_clipping);
   g_test_add_func ("/sharded/fsdp/bytes", test_fsdp_bytes);
   g_test_add_func ("/sharded/fsdp/accumulation", test_fsdp_accumulation);
   g_test_add_func ("/sharded/fsdp/hybrid", test_hybrid);

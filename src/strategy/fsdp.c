@@ -8,7 +8,7 @@
  * and fully_shard (torch/distributed/_composable/fsdp/_fsdp_param_group.py).
  * Gradients are reduced in every micro-step unless the loop says otherwise.  Left
  * out: casts of gradients to reduce-dtype, adding them up where they are whole,
- * padding, clipping by the global norm. */
+ * padding. */
 
 typedef struct
 {
@@ -389,8 +389,7 @@ run_step (Fsdp *f, GError **error)
       if (!run_micro_step (f, m, error))
         return FALSE;
     }
-  sharded_optimizer (&f->s, 1 / (double) f->s.shard.n_ranks);
-  return TRUE;
+  return sharded_optimizer (&f->s, 1 / (double) f->s.shard.n_ranks, error);
 }
 
 static void

@@ -175,8 +175,26 @@ offloaded (Sharded *s, double elements)
   s->last_row = compute_row (&s->b, NO_ROW, GRAPH_FIXED, CAUSE_OPTIMIZER, gpus * elements * s->gather_bytes / spec->host_copy_rate, 1, "weights from host");
 }
 
-void
-sharded_optimizer (Sharded *s, double share)
+/* Squares of a GPU's own gradients are summed, the sums of all GPUs added (all wait
+ * there), the gradients scaled: 4 and 8 bytes a parameter in fp32
+ * (torch/nn/utils/clip_grad.py; runtime/zero/stage_1_and_2.py, unscale_and_clip_grads). */
+static gboolean
+clip (Sharded *s, double elements, GError **error)
+{
+  const StepInput *in = s->b.in;
+  const Collective norm = { .op = OP_ALL_REDUCE, .bytes = 4, .label = "norm of gradients", .queue = NO_ROW, .host = NO_ROW,
+                            .after = compute_row (&s->b, NO_ROW, GRAPH_KERNEL, CAUSE_OPTIMIZER, compute_copy_seconds (in->compute, 4 * elements), 1, "norm") };
+  guint row = NO_ROW;
+
+  if (builder_world (in) > 1 && !collective_place (&s->b, &norm, &row, error))
+    return FALSE;
+  sharded_wait (s, row, "norm of gradients");
+  s->last_row = compute_row (&s->b, NO_ROW, GRAPH_KERNEL, CAUSE_OPTIMIZER, compute_copy_seconds (in->compute, 8 * elements), 1, "clip");
+  return TRUE;
+}
+
+gboolean
+sharded_optimizer (Sharded *s, double share, GError **error)
 {
   const StepInput *in = s->b.in;
   const guint gradients = wait_row (&s->b, "gradients");
@@ -187,10 +205,13 @@ sharded_optimizer (Sharded *s, double share)
 
   for (guint i = 0; sync && i < s->b.graph->classes->len; i++)
     graph_edge (s->b.graph, gradients + i, host + i / s->b.classes_per_process);
+  if (in->spec->clipping == AUTO_YES && !clip (s, elements, error))
+    return FALSE;
   if (in->spec->offload)
     offloaded (s, elements);
   else
     s->last_row = compute_row (&s->b, host, GRAPH_KERNEL, CAUSE_OPTIMIZER, optimizer_seconds (in, elements), 1, "optimizer");
+  return TRUE;
 }
 
 const char *

@@ -47,7 +47,7 @@ guint    sharded_mark     (Sharded *s, const char *label);
 void     sharded_wait     (Sharded *s, guint row, const char *label);
 void     sharded_input    (Sharded *s, gboolean first);
 /* The optimizer over `share` of the parameters, behind the gradients in `open`. */
-void     sharded_optimizer (Sharded *s, double share);
+gboolean sharded_optimizer (Sharded *s, double share, GError **error);
 const char *sharded_label (Sharded *s, const char *what, const char *of);
 /* Shared parts of `values` and `memory`. */
 void     sharded_values   (const StepInput *in, ClusterValue value, gpointer user);

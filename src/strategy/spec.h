@@ -72,6 +72,7 @@ typedef struct
   gboolean bucket_all_reduce;   /* stage 1, 2: a bucket is all-reduced, else reduced to its owners */
   double   reduce_bucket, gather_bucket, prefetch_bucket, persistence, max_live, reuse_distance;
   guint64  hpz_partition, mics_shard;   /* GPUs; 0: none */
+  int      clipping;            /* AUTO_*: gradients are cut to a norm over all GPUs */
   gboolean offload;             /* optimizer state in host memory */
   double   host_optimizer_rate; /* bytes/s of memory that a node's CPUs move in the optimizer */
   guint64  version;

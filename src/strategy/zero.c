@@ -140,8 +140,7 @@ plain_step (Sharded *s, GError **error)
       if (!backward_pass (s, reduces (in, m), error))
         return FALSE;
     }
-  sharded_optimizer (s, sharded ? 1 / (double) builder_world (in) : 1);
-  return !sharded || gather_weights (s, error);
+  return sharded_optimizer (s, sharded ? 1 / (double) builder_world (in) : 1, error) && (!sharded || gather_weights (s, error));
 }
 
 static gboolean
@@ -157,8 +156,7 @@ three_step (Sharded *s, GError **error)
       if (!three_micro_step (three, m == 0, error))
         return FALSE;
     }
-  sharded_optimizer (s, 1 / (double) s->shard.n_ranks);
-  return three_persistent (three, error);
+  return sharded_optimizer (s, 1 / (double) s->shard.n_ranks, error) && three_persistent (three, error);
 }
 
 static guint64
