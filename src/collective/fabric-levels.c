@@ -71,7 +71,7 @@ domain_of (const Fabric *f, guint level, uint32_t node)
   const guint64 domains = placement_domains (f->placement, level);
 
   return (uint32_t) (node >= f->nodes ? (node - f->nodes) % domains
-                                      : placement_domain (f->placement, level, node * f->box % placement_nodes (f->placement)));
+                                      : placement_map (f->placement, level)[node * f->box % placement_nodes (f->placement)]);
 }
 
 static void

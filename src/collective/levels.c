@@ -12,7 +12,10 @@ typedef struct
   const Paths     *paths;
   const RankGroup *group;
   guint            level;
+  const guint32   *map;              /* switch of each node */
+  guint64          n, nodes;         /* switches, nodes in all */
   guint64          first;            /* node of the cluster where the group begins */
+  guint64          stride;           /* from one of its nodes to the next */
   gboolean         anyway;           /* edges in one leaf climb too: from rail to rail */
   double          *out, *in;         /* of each switch, bytes */
   double          *pair;             /* from each to each, where only the links between the two count; else NULL */
@@ -23,9 +26,9 @@ typedef struct
 static guint64
 domain_of (const Tally *t, guint64 member)
 {
-  const guint64 node = (t->first + member * MAX (t->group->node_stride, 1)) * t->paths->box;
+  const guint64 node = t->first + member * t->stride;
 
-  return placement_domain (t->paths->placement, t->level, node % placement_nodes (t->paths->placement));
+  return t->map[node < t->nodes ? node : node % t->nodes];
 }
 
 static void
@@ -42,7 +45,7 @@ count_edge (gpointer user, guint64 from, guint64 to, double bytes)
   t->out[a] += bytes;
   t->in[b] += bytes;
   if (t->pair != NULL)
-    t->pair[a * placement_domains (t->paths->placement, t->level) + b] += bytes;
+    t->pair[a * t->n + b] += bytes;
 }
 
 /* First nodes of the groups: blocks of stride x nodes, in each `stride` groups. */
@@ -55,7 +58,7 @@ each_group (Tally *t, void (*visit) (Tally *t, gconstpointer data), gconstpointe
   for (guint64 b = 0; b < blocks; b++)
     for (guint64 offset = 0; offset < stride; offset++)
       {
-        t->first = b * block + offset;
+        t->first = (b * block + offset) * t->paths->box;
         visit (t, data);
       }
 }
@@ -92,16 +95,14 @@ parts_of (const Paths *paths, guint level)
 static double
 busiest_of (const Tally *t, const double *bytes)
 {
-  const guint64 n = placement_domains (t->paths->placement, t->level);
-
-  return t->pair != NULL ? most_of (t->pair, n * n) : most_of (bytes, n);
+  return t->pair != NULL ? most_of (t->pair, t->n * t->n) : most_of (bytes, t->n);
 }
 
 /* Mean bytes for the books, the busiest switch for the time. */
 static void
 load_way (Flow *flow, const Tally *t, Id link, const double *bytes, double share)
 {
-  const double mean = mean_of (bytes, placement_domains (t->paths->placement, t->level)), most = busiest_of (t, bytes);
+  const double mean = mean_of (bytes, t->n), most = busiest_of (t, bytes);
 
   if (most > 0)
     flow_load (flow, link, mean * flow->twins / parts_of (flow->paths, t->level), share * mean / most);
@@ -122,9 +123,11 @@ load_level (Flow *flow, const Tally *t, double share)
 static Tally
 tally_begin (const Flow *flow, guint level)
 {
-  const guint64 n = placement_domains (flow->paths->placement, level);
+  const Placement *placement = flow->paths->placement;
+  const guint64 n = placement_domains (placement, level);
 
-  return (Tally) { .paths = flow->paths, .group = flow->group, .level = level, .out = g_new0 (double, n), .in = g_new0 (double, n),
+  return (Tally) { .paths = flow->paths, .group = flow->group, .level = level, .n = n, .map = placement_map (placement, level),
+                   .nodes = placement_nodes (placement), .stride = MAX (flow->group->node_stride, 1) * flow->paths->box, .out = g_new0 (double, n), .in = g_new0 (double, n),
                    .pair = flow->paths->minimal && n <= MOST_PAIRED ? g_new0 (double, n * n) : NULL };
 }
 
@@ -185,7 +188,7 @@ static void
 load_rounds (Flow *flow, const Tally *t, double seconds)
 {
   const PathLevel *level = &flow->paths->level[t->level];
-  const double mean = mean_of (t->out, placement_domains (flow->paths->placement, t->level)) * flow->twins / parts_of (flow->paths, t->level);
+  const double mean = mean_of (t->out, t->n) * flow->twins / parts_of (flow->paths, t->level);
 
   flow_load (flow, level->up, mean, mean / (level->capacity * seconds));
   flow_load (flow, level->down, mean, mean / (level->capacity * seconds));
@@ -225,7 +228,7 @@ flow_levels (Flow *flow, NodePattern pattern, const PatternData *data)
 static double
 round_seconds (const Flow *flow, Tally *all, const Visit *visit)
 {
-  const guint64 n = placement_domains (flow->paths->placement, all->level);
+  const guint64 n = all->n;
   Tally t = tally_begin (flow, all->level);
   double seconds;
 
@@ -360,7 +363,8 @@ flow_tree_climb (const Flow *flow)
       for (uint32_t at = node / 2, up; (up = tree_node (at, n, node % 2).up) != TREE_NOBODY; at = up)
         for (guint i = 0; i < paths->n_levels; i++)
           {
-            const Tally t = { .paths = paths, .group = flow->group, .level = i };
+            const Tally t = { .map = placement_map (paths->placement, i), .nodes = placement_nodes (paths->placement),
+                              .stride = MAX (flow->group->node_stride, 1) * paths->box };
 
             climbs += domain_of (&t, at) != domain_of (&t, up);
           }

@@ -13,7 +13,8 @@ struct Placement
   guint    n_levels;
   guint64  below[PLACEMENT_MAX_LEVELS];
   guint64  domains[PLACEMENT_MAX_LEVELS];
-  guint32 *domain[PLACEMENT_MAX_LEVELS];   /* of each node; NULL: packed */
+  guint32 *domain[PLACEMENT_MAX_LEVELS];   /* of each node */
+  gboolean packed;
 };
 
 static gboolean
@@ -175,6 +176,15 @@ number_domains (Placement *p, guint level, const GArray *places)
   p->domains[level] = g_hash_table_size (numbers);
 }
 
+static void
+fill_domains (Placement *p, guint level)
+{
+  p->domain[level] = g_new (guint32, p->nodes);
+  for (guint64 node = 0; node < p->nodes; node++)
+    p->domain[level][node] = (guint32) (node / p->below[level]);
+  p->domains[level] = (p->nodes + p->below[level] - 1) / p->below[level];
+}
+
 static gboolean
 check_units (const PlacementSpec *spec, const GArray *places, GError **error)
 {
@@ -213,11 +223,12 @@ placement_new (const PlacementSpec *spec, GError **error)
   memcpy (p->below, spec->below, sizeof p->below);
   if (places != NULL && spec->by_leaf && spec->n_levels > 0)
     sort_by_leaf (places, spec->below[0]);
+  p->packed = places == NULL;
   for (guint i = 0; i < spec->n_levels; i++)
     if (places != NULL)
       number_domains (p, i, places);
     else
-      p->domains[i] = (spec->nodes + spec->below[i] - 1) / spec->below[i];
+      fill_domains (p, i);
   return p;
 }
 
@@ -244,16 +255,16 @@ placement_domains (const Placement *p, guint level)
   return p->domains[level];
 }
 
-guint64
-placement_domain (const Placement *p, guint level, guint64 node)
+const guint32 *
+placement_map (const Placement *p, guint level)
 {
-  return p->domain[level] != NULL ? p->domain[level][node] : node / p->below[level];
+  return p->domain[level];
 }
 
 gboolean
 placement_packed (const Placement *p)
 {
-  return p->domain[0] == NULL;
+  return p->packed;
 }
 
 guint64
@@ -263,6 +274,6 @@ placement_crossings (const Placement *p, guint level, guint64 unit)
   guint64 n = 0;
 
   for (guint64 node = 0; node < nodes; node += unit)
-    n += placement_domain (p, level, node) != placement_domain (p, level, (node + unit) % nodes);
+    n += p->domain[level][node] != p->domain[level][(node + unit) % nodes];
   return n;
 }

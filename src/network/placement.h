@@ -27,8 +27,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Placement, placement_free)
 guint64    placement_nodes   (const Placement *placement);
 /* Switches of a level that have nodes of the job below them. */
 guint64    placement_domains (const Placement *placement, guint level);
-/* Which of them `node` is below, from 0. */
-guint64    placement_domain  (const Placement *placement, guint level, guint64 node);
+/* Which of them each node is below, from 0. */
+const guint32 *placement_map (const Placement *placement, guint level);
 /* Nodes fill leaf after leaf, in order. */
 gboolean   placement_packed  (const Placement *placement);
 /* Of a ring of every `unit`-th node: edges from one leaf to another, one way. */
