@@ -23,6 +23,7 @@ static const Key machine_keys[] = {
   { "gpu-link", KEY_CHOICE, UNIT_NONE, AT (gpu_link), "none", "What joins the GPUs.", .choices = gpu_link_names },
   { "nvlink-domain", KEY_COUNT, UNIT_NONE, AT (nvlink_domain), NULL,
     "GPUs that NVLink joins: pairs, or those of several nodes; without it all of a node.", 2, MACHINE_MAX_GPUS },
+  { "mesh", KEY_STRING, UNIT_NONE, AT (mesh), NULL, "NVLinks of each pair of GPUs, as in 0-1, 0-3 x2; without it as if all were joined alike." },
   { "gpus-per-switch", KEY_COUNT, UNIT_NONE, AT (gpus_per_switch), NULL, "Cards behind one PCIe switch.", 1, MACHINE_MAX_GPUS },
   { "gpus-per-socket", KEY_COUNT, UNIT_NONE, AT (gpus_per_socket), NULL, "Cards behind one CPU.", 1, MACHINE_MAX_GPUS },
   { "bridge-bandwidth", KEY_QUANTITY, UNIT_RATE, AT (bridge_bandwidth), NULL,
@@ -78,6 +79,20 @@ machine_spread_nics (Machine *machine, GError **error)
   return TRUE;
 }
 
+static gboolean
+read_mesh (Machine *machine, GError **error)
+{
+  const MachineSpec *spec = &machine->spec;
+  g_autoptr (GError) wrong = NULL;
+
+  if (spec->mesh == NULL)
+    return TRUE;
+  machine->mesh = mesh_new (spec->mesh, (guint) spec->gpus, &wrong);
+  if (machine->mesh == NULL)
+    key_file_error (machine->part, "machine", "mesh", error, "%s", wrong->message);
+  return machine->mesh != NULL;
+}
+
 /* Keys that make sense only together. */
 static gboolean
 check_machine (const Machine *machine, GError **error)
@@ -129,7 +144,7 @@ machine_load (const char *name, GError **error)
       || !key_file_read (part, &machine_groups[0], &machine->spec, error))
     return NULL;
   machine->part = g_steal_pointer (&part);
-  if (!machine_spread_nics (machine, error) || !check_machine (machine, error))
+  if (!machine_spread_nics (machine, error) || !check_machine (machine, error) || !read_mesh (machine, error))
     return NULL;
   machine_fill_info (machine);
   return g_steal_pointer (&machine);
@@ -144,6 +159,7 @@ machine_free (Machine *machine)
   g_clear_pointer (&machine->part, key_file_free);
   g_clear_pointer (&machine->link_part, key_file_free);
   g_free (machine->nic_of_gpu);
+  mesh_free (machine->mesh);
   g_free (machine);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "cluster/cluster.h"
+#include "network/mesh.h"
 #include "network/transport.h"
 
 /* What cluster.c and paths.c share; nobody else includes it. */
@@ -19,6 +20,7 @@ typedef struct
   double   bridge_bandwidth, socket_bandwidth;   /* bytes/s one way, typical; NAN: what the largest ring over it shows */
   double   ring_share[4];        /* of the link's nominal rate, where ring_bandwidth is not given; NAN: the transport's */
   double   vcpu_bandwidth;       /* bytes/s of the node a vCPU brings; NAN: nic_bandwidth stands */
+  char    *mesh;                 /* network/mesh.h; NULL: not known, or none */
   double   nic_limit[4];         /* bytes/s of the node at most with up to 2, 4, 8, 16 GPUs */
 } MachineSpec;
 
@@ -27,6 +29,7 @@ struct Machine
   MachineSpec spec;
   MachineInfo info;
   guint      *nic_of_gpu;        /* spec.gpus entries */
+  Mesh       *mesh;              /* NULL: a switch, or not known */
   KeyFile    *part, *link_part;  /* link_part: of the links between the GPUs, where the user changed them; else NULL */
   const char *own[8];            /* keys of `part` that the scenario gives; NULL ends */
 };

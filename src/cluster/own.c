@@ -56,6 +56,7 @@ change_link (Machine *machine, int link, GError **error)
   memcpy (spec->ring_bandwidth, from->ring_bandwidth, sizeof spec->ring_bandwidth);
   memcpy (spec->ring_share, from->ring_share, sizeof spec->ring_share);
   spec->nvlink_domain = from->nvlink_domain;
+  g_clear_pointer (&machine->mesh, mesh_free);
   spec->gpus_per_switch = from->gpus_per_switch;
   spec->gpus_per_socket = from->gpus_per_socket;
   spec->bridge_bandwidth = from->bridge_bandwidth;

@@ -129,6 +129,14 @@ fill_in_node (const Cluster *c, const RankGroup *group, Paths *out)
     add_bridge (c, leg, c->host_bridge, twins);
   if (c->socket_link != 0 && cluster_crosses_socket (c, span))
     add_bridge (c, leg, c->socket_link, twins);
+  if (c->machine->mesh != NULL && link.nvlink && (group->per_node - 1) * MAX (group->stride, 1) < mesh_gpus (c->machine->mesh))
+    {
+      const guint64 all = c->machine->spec.gpus;
+
+      out->mesh = c->machine->mesh;
+      out->mesh_link = cluster_ring_rate (c, &link, all, all) / mesh_degree (out->mesh);
+      out->mesh_stride = (guint) MAX (group->stride, 1);
+    }
   transport_fill_node (link.transport, generation, link.nvlink && c->machine->spec.gpu_link == GPU_LINK_NVSWITCH, out);
   nccl_table (c->nccl, link.transport, generation, nccl_bus (&link, leg->rate, plateau), out->nvls_rate > 0, group->per_node, &out->nccl);
 }
@@ -203,8 +211,12 @@ static void
 apply_system (const Cluster *c, const RankGroup *group, Paths *out)
 {
   const System *system = c->system;
+  const double rate = out->in_node.rate;
 
   system_apply (system->value, group, machine_nics (c->machine, c->gpus_per_node, c->gpus_per_node > 1), out);
+  out->mesh_link *= rate > 0 ? out->in_node.rate / rate : 1;
+  if (!isnan (system->value[SYSTEM_FP]))   /* measured as it is */
+    out->mesh = NULL;
   system_onset (system->onset, system->n_onsets, group->n_nodes, out);
   if (!system->table)
     {

@@ -30,6 +30,9 @@ struct Fabric
   double   level_latency;
   Id       gpu_out, gpu_in, nic_out, nic_in, server_out, server_in, server_sum, host;   /* first of each; 0: none */
   Id       bridge[PATH_MAX_BRIDGES];
+  const Mesh *mesh;        /* of single messages; its links node by node from the first on */
+  Id       mesh_first;
+  guint    mesh_stride;
   double   gpu_share, bridge_share, nic_share, server_nic_share, server_share;
   double   in_hop, hop, switch_hop, copy;
   /* over a world: */

@@ -158,6 +158,26 @@ add_servers (Fabric *f, const Schedule *s, const Paths *paths)
     f->server_sum = fabric_add (f, "server-sum", 0, s->servers, paths->server_sum);
 }
 
+static gboolean
+is_single (const Schedule *s)
+{
+  return s->priced == PRICED_POINT || s->priced == PRICED_PAIR;
+}
+
+/* A link for each two GPUs of a node and way, as wide as the widest; rings' channels
+ * use all links alike. */
+static void
+add_mesh (Fabric *f, const Schedule *s, const Paths *paths, uint32_t nodes)
+{
+  const guint p = paths->mesh != NULL ? mesh_gpus (paths->mesh) : 0;
+
+  if (p == 0 || !is_single (s))
+    return;
+  f->mesh = paths->mesh;
+  f->mesh_stride = f->world != NULL ? 1 : paths->mesh_stride;
+  f->mesh_first = fabric_add (f, "nvlink-pair", paths->in_node.out, nodes * p * p, mesh_widest (f->mesh) * paths->mesh_link);
+}
+
 /* CPUs that reduce: `host_reduce` bytes of message a second are a rank's copies, sums
  * and copies back, whatever the ranks; a rank gets 2(n - 1)/n of them.  No such limit
  * known: the GPUs' links. */
@@ -177,6 +197,7 @@ add_node_links (Fabric *f, const Schedule *s, const Paths *paths, Protocol proto
   f->gpu_out = fabric_add (f, "gpu-out", paths->in_node.out, ranks, paths->in_node.rate);
   f->gpu_in = fabric_add (f, "gpu-in", paths->in_node.in, ranks, paths->in_node.rate);
   f->gpu_share = gpu_share (s, paths, protocol);
+  add_mesh (f, s, paths, nodes);
   f->bridge_share = fmin (1, paths->in_node.share[protocol]);
   f->n_bridges = paths->in_node.n_bridges;
   for (guint i = 0; i < f->n_bridges; i++)
@@ -188,9 +209,7 @@ add_node_links (Fabric *f, const Schedule *s, const Paths *paths, Protocol proto
 static uint32_t
 cards_apart (const Schedule *s, const Paths *paths)
 {
-  const gboolean single = s->priced == PRICED_POINT || s->priced == PRICED_PAIR;
-
-  return single && s->per_node > 1 ? (uint32_t) fmax (fmin (paths->between.links, s->per_node), 1) : 1;
+  return is_single (s) && s->per_node > 1 ? (uint32_t) fmax (fmin (paths->between.links, s->per_node), 1) : 1;
 }
 
 static void
@@ -274,7 +293,7 @@ fabric_may_fold (const Schedule *s, const Paths *paths)
     return FALSE;
   if (s->nodes > 1)
     return !fabric_has_level (s, paths, 0);
-  return paths->in_node.n_bridges == 0;
+  return paths->in_node.n_bridges == 0 && (paths->mesh == NULL || !is_single (s));
 }
 
 Id
@@ -326,11 +345,28 @@ crosses_bridge (const Fabric *f, uint32_t from, uint32_t to)
 }
 
 static void
+in_mesh (const Fabric *f, uint32_t from, uint32_t to, Route *out)
+{
+  const guint p = mesh_gpus (f->mesh), stride = f->mesh_stride;
+  MeshHop hops[MESH_MOST_HOPS];
+  const guint n = mesh_way (f->mesh, f->per_node, stride, from % f->per_node * stride, to % f->per_node * stride, hops);
+
+  for (guint i = 0; i < n; i++)
+    fabric_load_part (f, out, f->mesh_first + from / f->per_node * p * p + hops[i].from * p + hops[i].to,
+                      f->gpu_share * mesh_links (f->mesh, hops[i].from, hops[i].to) / mesh_widest (f->mesh), hops[i].part);
+}
+
+static void
 in_node (const Fabric *f, uint32_t from, uint32_t to, Route *out)
 {
   out->latency = f->in_hop;
   if (f->gpu_out == 0)
     return;
+  if (f->mesh != NULL)
+    {
+      in_mesh (f, from, to, out);
+      return;
+    }
   fabric_load (f, out, f->gpu_out + (f->folded ? 0 : from), f->gpu_share);
   fabric_load (f, out, f->gpu_in + (f->folded ? 0 : to), f->gpu_share);
   for (guint i = 0; i < f->n_bridges && crosses_bridge (f, from, to); i++)

@@ -51,14 +51,18 @@ void
 pattern_halving (guint64 n, const PatternData *data, NodeEdge edge, gpointer user)
 {
   const guint k = log2_part (n), last = 2 * k + 1;
-  const guint64 part = (guint64) 1 << k, d = (guint64) 1 << (data->round > k ? last - data->round - 1 : MAX (data->round, 1) - 1);
+  const guint64 part = (guint64) 1 << k;
+  guint64 d;
 
   if (data->round == 0 || data->round == last)
-    for (guint64 i = part; i < n; i++)
-      edge (user, data->round == 0 ? i : i - part, data->round == 0 ? i - part : i, data->bytes);
-  else
-    for (guint64 i = 0; i < part; i++)
-      edge (user, i, i ^ d, data->bytes / 2 / (double) d);
+    {
+      for (guint64 i = part; i < n; i++)
+        edge (user, data->round == 0 ? i : i - part, data->round == 0 ? i - part : i, data->bytes);
+      return;
+    }
+  d = (guint64) 1 << (data->round > k ? last - data->round - 1 : data->round - 1);
+  for (guint64 i = 0; i < part; i++)
+    edge (user, i, i ^ d, data->bytes / 2 / (double) d);
 }
 
 /* Each rank to the one a power of two on, as many blocks as in pat-steps.c. */

@@ -58,6 +58,21 @@ levels_of (CollectiveOp op, Flow *flow, double between, double used)
   return flow_levels (flow, pattern_ring, &(PatternData) { .bytes = 1, .share = used, .other_rail = others > 0, .at_once = TRUE });
 }
 
+/* s a byte of message inside the node, at `share` of the links' rate.  In a mesh the
+ * busiest link decides, with what others pass over it. */
+static double
+inside_of (CollectiveOp op, const Flow *flow, double in, double share)
+{
+  const Paths *paths = flow->paths;
+  const double even = in > 0 ? in / (paths->in_node.rate * share) : 0;
+  const gboolean all = op == OP_ALL_TO_ALL;
+
+  if (paths->mesh == NULL || !(in > 0))
+    return even;
+  return fmax (even, (all ? 1 / flow->n : 1) / (paths->mesh_link * share)
+                       * mesh_busiest (paths->mesh, (guint) flow->group->per_node, paths->mesh_stride, all));
+}
+
 /* Priced apart from rings: no hop a rank (the floor of an all-to-all is the same on
  * 2, 4 and 8 GPUs), no own block, and one pair of ranks opens few channels: form and
  * parameters fitted over nccl-tests alltoall and sendrecv, NCCL 2.27-2.29.  One
@@ -75,7 +90,7 @@ point_to_point_flow (const CollectiveCall *call, const RankGroup *group, const P
   const double used = nodes ? nics_used (call->op, &flow) : 1, share = ll ? paths->p2p_ll : 1;
   const double of_line = fmin (paths->p2p_share, shape.peers * path_pair_share (paths, flow.n)) * used / paths->between.links * share;
   const double wire = nodes ? shape.between / (flow_between_rate (&flow) * of_line) : 0;
-  const double inside = in > 0 ? in / (paths->in_node.rate * paths->p2p_node_share * share) : 0;
+  const double inside = inside_of (call->op, &flow, in, paths->p2p_node_share * share);
   const double bytes = fmax (wire, inside);
   const gboolean message = nodes && call->op == OP_SEND_RECV;
   double hop = (nodes ? &paths->between : &paths->in_node)->hop[message ? PROTOCOL_LL : p];
@@ -83,7 +98,7 @@ point_to_point_flow (const CollectiveCall *call, const RankGroup *group, const P
   (void) error;
   out->protocol = p;
   if (in > 0)
-    flow_gpus (&flow, in, paths->p2p_node_share * share);
+    flow_gpus (&flow, in, in / (inside * paths->in_node.rate));
   if (nodes)
     flow_nics (&flow, shape.between, of_line * paths->between_efficiency);
   hop += nodes ? levels_of (call->op, &flow, shape.between, used / paths->between.links) : 0;
@@ -124,13 +139,13 @@ pairwise_flow (const CollectiveCall *call, const RankGroup *group, const Paths *
   const Shape shape = shape_of (OP_ALL_TO_ALL, &flow);
   const double share = ll ? paths->p2p_ll : 1, of_line = fmin (paths->p2p_share, path_pair_share (paths, flow.n)) * share;
   const double wire = nodes ? shape.between / (flow_between_rate (&flow) * of_line) : 0;
-  const double inside = shape.in > 0 ? shape.in / (paths->in_node.rate * paths->p2p_node_share * share) : 0;
+  const double inside = inside_of (OP_ALL_TO_ALL, &flow, shape.in, paths->p2p_node_share * share);
   double hops = (flow.per_node - 1) * paths->in_node.hop[p] + (nodes ? shape.peers * paths->between.hop[p] : 0);
 
   (void) error;
   out->protocol = p;
   if (shape.in > 0)
-    flow_gpus (&flow, shape.in, paths->p2p_node_share * share);
+    flow_gpus (&flow, shape.in, shape.in / (inside * paths->in_node.rate));
   if (nodes)
     flow_nics (&flow, shape.between, of_line * paths->between_efficiency);
   /* the square of many nodes is not counted: as if all partners came at once */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
+#include "network/mesh.h"
 #include "network/network.h"
 #include "network/placement.h"
 
@@ -66,6 +67,9 @@ typedef struct
 typedef struct
 {
   PathLeg  in_node, between;    /* in_node.rate 0: no link between the GPUs of a node is known */
+  const Mesh *mesh;             /* of the GPUs of a node, borrowed of the cluster; NULL: all joined alike */
+  double   mesh_link;           /* bytes/s of one of its links, typical */
+  guint    mesh_stride;         /* from one of the group's GPUs to the next */
   NcclTable nccl;
   double   launch[N_PROTOCOLS]; /* s before the first hop [t0, t0 + dM, t0 + dS] */
   double   local;               /* bytes/s of the rank's own block [Cl]; INFINITY: none */
