@@ -57,6 +57,7 @@ training_row_free (TrainingRow *row)
   g_free (row->why);
   g_free (row->label);
   g_free (row->tuned);
+  g_free (row->apart);
   g_free (row->group);
   g_free (row->layout);
   g_free (row->platform);
@@ -442,6 +443,7 @@ name_row (Reading *r)
   r->out->loose = reading_word (r, "alike") != NULL;
   r->out->layout = g_strdup_printf ("%s%s", layout_kind (kind != NULL ? kind : ""), r->layout->str);
   r->out->tuned = g_strdup (reading_word (r, "tuned"));
+  r->out->apart = g_strdup (reading_word (r, "apart"));
   r->out->label = g_strdup (reading_word (r, "label"));
   if (r->out->label == NULL)
     {

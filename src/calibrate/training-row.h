@@ -41,6 +41,7 @@ typedef struct
   double      share;           /* of the counted work that is there: padding left out */
   char       *label;           /* of the source, as in models/efficiency.csv */
   char       *tuned;           /* as in models/efficiency.csv: "nhwc/xla"; NULL: the scenario's tuning */
+  char       *apart;           /* what sets the row apart from others of its table, with a line of its own; NULL: nothing */
   char       *group;           /* what one efficiency is good for: all but size, batch and layout */
   char       *layout;          /* strategy and what the rules set of it; TF's two strategies are one */
   gboolean    constant;        /* a constant of a part or rule was set by it: never counted */

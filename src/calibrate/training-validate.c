@@ -45,7 +45,7 @@ training_items (const TrainingReader *reader, GPtrArray *tables, const char *con
         {
           if (!wanted (where, table, row))
             continue;
-          const TrainingItem item = { t, row, training_row_read (reader, table, row), G_MAXUINT, FALSE, NAN, { 0 } };
+          const TrainingItem item = { t, row, t, training_row_read (reader, table, row), G_MAXUINT, FALSE, NAN, { 0 } };
           g_array_append_val (items, item);
         }
     }
@@ -179,7 +179,7 @@ remark (Run *run, const TrainingItem *item, const char *text)
 static void
 refuse (Run *run, const TrainingItem *item, const char *reason, const char *why)
 {
-  validation_skip (run->validation, item->table, item->row, reason);
+  validation_skip (run->validation, item->source, item->row, reason);
   if (why != NULL && reason == skip_inconsistent)
     remark (run, item, why);
 }
@@ -211,6 +211,8 @@ software_of (Run *run, const TrainingItem *item)
 {
   const StrategySpec *spec = &item->read->scenario->strategy;
 
+  if (item->read->scenario->workload.shape.experts > 1)
+    return "experts";
   return spec->stack > 0 && has_own_constants (run, item) ? llm_stacks[spec->stack] : spec->kind;
 }
 
@@ -232,7 +234,7 @@ add_prediction (Run *run, const TrainingItem *item, const TrainingStep *step, co
                    anchor != NULL ? anchor->seconds : 0);
   interval_find (run->intervals, &situation, &interval);
   g_autofree char *parts = g_strdup_printf ("%s, %s%s", row->platform, from, row->link_assumed ? ", link assumed" : "");
-  validation_add (run->validation, item->table, item->row, row->measured, step->seconds, step->seconds * interval.lo,
+  validation_add (run->validation, item->source, item->row, row->measured, step->seconds, step->seconds * interval.lo,
                   step->seconds * interval.hi, parts);
   validation_beside (run->validation, ideal);
 }
@@ -261,7 +263,7 @@ predict_catalogue (Run *run, const TrainingItem *item)
       || !training_step (run->parts, item->read, own ? NAN : e.value / item->read->share, &step, &error))
     refuse (run, item, skip_inconsistent, error->message);
   else if (item->read->constant)
-    validation_fitted (run->validation, item->table, 1);
+    validation_fitted (run->validation, item->source, 1);
   else
     {
       g_autofree char *from = own ? own_constants_text (run, item) : g_strdup (e.origin.text);
@@ -292,7 +294,7 @@ predict_anchored (Run *run, guint at)
   if (!training_step (run->parts, item->read, anchor->efficiency, &step, &error))
     refuse (run, item, skip_inconsistent, error->message);
   else if (item->read->constant)
-    validation_fitted (run->validation, item->table, 1);
+    validation_fitted (run->validation, item->source, 1);
   else
     {
       g_autofree char *from = g_strdup_printf ("efficiency of the %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT " row",
@@ -320,6 +322,27 @@ solve_anchors (Run *run)
     }
 }
 
+/* "table.csv, mixtures of experts": rows that others of their table say nothing of. */
+static void
+set_apart (Run *run)
+{
+  g_autoptr (GHashTable) sources = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint i = 0; i < run->items->len; i++)
+    {
+      TrainingItem *item = ITEM (run->items, i);
+      const CsvTable *table = run->tables->pdata[item->table];
+
+      if (item->read->apart == NULL)
+        continue;
+      g_autofree char *base = g_path_get_basename (csv_name (table)), *name = g_strdup_printf ("%s, %s", base, item->read->apart);
+      gpointer known = g_hash_table_lookup (sources, name);
+
+      item->source = known != NULL ? GPOINTER_TO_UINT (known) - 1 : validation_source (run->validation, name, table);
+      g_hash_table_insert (sources, g_steal_pointer (&name), GUINT_TO_POINTER (item->source + 1));
+    }
+}
+
 static void
 predict_all (Run *run)
 {
@@ -332,7 +355,7 @@ predict_all (Run *run)
       else if (run->how->anchor == ANCHOR_NONE)
         predict_catalogue (run, item);
       else if (item->serves)
-        validation_fitted (run->validation, item->table, 1);
+        validation_fitted (run->validation, item->source, 1);
       else if (item->anchor == G_MAXUINT || item->anchor == i)
         refuse (run, item, skip_few_sizes, NULL);
       else
@@ -387,6 +410,7 @@ training_validate (const char *const *paths, const TrainingValidation *how, Vali
       || (items = training_items (reader, tables, how->where, error)) == NULL)
     return FALSE;
   run.items = items;
+  set_apart (&run);
   if (how->anchor != ANCHOR_NONE)
     {
       training_anchors (items, how->anchor);

@@ -27,6 +27,7 @@ gboolean training_validate (const char *const *paths, const TrainingValidation *
 typedef struct
 {
   guint        table, row;
+  guint        source;        /* of the validation: the table's, or of rows set apart */
   TrainingRow *read;
   guint        anchor;        /* index of the item that it is predicted from; itself: it is one; G_MAXUINT: none */
   gboolean     serves;        /* another item is predicted from it */

@@ -13,7 +13,7 @@ typedef struct
 {
   const char *anchor;        /* "measured": efficiency from a smaller run of the same job; "full-node";
                               * "key", "generation", "class": models/efficiency.csv, by how much of the key was found */
-  const char *software;      /* the strategy's name, or "mlperf", or a stack of models/llm.csv */
+  const char *software;      /* the strategy's name, or "mlperf", "experts" (a mixture of them), or a stack of models/llm.csv */
   guint64     nodes, gpus;
   gboolean    tensor;        /* TF32, mixed or fp8: tensor cores set the pace */
   gboolean    link_assumed;  /* known by the product's name only */

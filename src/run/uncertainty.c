@@ -198,8 +198,9 @@ uncertainty_fill (Result *r, const Point *point, Shelf *parts, gboolean monte_ca
   static const ShelfKind kind = { "intervals", load_intervals, free_intervals };
   const IntervalTable *table = shelf_get (parts, &kind, "", NULL, error);
   const char *tuning = point->scenario->compute.tuning;
+  const char *software = g_strcmp0 (tuning, "mlperf") == 0 ? tuning : point->workload->dims.experts > 1 ? "experts" : point->strategy->name;
   IntervalSituation situation = {
-    .anchor = point->compute.efficiency_match, .software = g_strcmp0 (tuning, "mlperf") == 0 ? tuning : point->strategy->name,
+    .anchor = point->compute.efficiency_match, .software = software,
     .nodes = r->nodes, .gpus = r->gpus, .tensor = point->compute.precision != PRECISION_FP32, .link_assumed = link_assumed (point),
   };
   Interval interval;
