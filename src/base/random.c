@@ -50,19 +50,41 @@ philox_64 (uint64_t low, uint64_t high, uint64_t key)
 /* Key and index are wider than one counter and key of Philox.  The first block
  * is a bijection of (run, entity) under the seed, so two streams meet only if
  * 128 bits do. */
+RandomStream
+random_stream (const RandomKey *key)
+{
+  const Block block = philox_64 (key->run, key->entity, key->seed);
+
+  return (RandomStream) { block.low, block.high ^ key->purpose };
+}
+
+static uint64_t
+stream_bits (const RandomStream *stream, uint64_t index)
+{
+  return philox_64 (index, stream->high, stream->key).low;
+}
+
 uint64_t
 random_bits (const RandomKey *key, uint64_t index)
 {
-  const Block stream = philox_64 (key->run, key->entity, key->seed);
+  const RandomStream stream = random_stream (key);
 
-  return philox_64 (index, stream.high ^ key->purpose, stream.low).low;
+  return stream_bits (&stream, index);
 }
 
 /* 52 bits and a half: neither 0 nor 1 can come out. */
 double
+random_stream_uniform (const RandomStream *stream, uint64_t index)
+{
+  return ((double) (stream_bits (stream, index) >> 12) + 0.5) * 0x1p-52;
+}
+
+double
 random_uniform (const RandomKey *key, uint64_t index)
 {
-  return ((double) (random_bits (key, index) >> 12) + 0.5) * 0x1p-52;
+  const RandomStream stream = random_stream (key);
+
+  return random_stream_uniform (&stream, index);
 }
 
 static double
@@ -105,6 +127,12 @@ random_normal_quantile (double p)
   const double x = r <= 5.0 ? polynomial (c, r - 1.6) / polynomial (d, r - 1.6)
                             : polynomial (e, r - 5.0) / polynomial (f, r - 5.0);
   return q < 0 ? -x : x;
+}
+
+double
+random_stream_normal (const RandomStream *stream, uint64_t index)
+{
+  return random_normal_quantile (random_stream_uniform (stream, index));
 }
 
 double

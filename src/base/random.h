@@ -5,6 +5,11 @@
 /* Counter-based random numbers (Salmon et al. 2011, Philox-4x32-10): draw i of a
  * stream is a pure function of the key, so the order of events changes nothing. */
 typedef struct { uint64_t seed, run, entity, purpose; } RandomKey;
+/* The part of a key that all draws of one stream share, worked out once. */
+typedef struct { uint64_t key, high; } RandomStream;
+RandomStream random_stream (const RandomKey *key);
+double   random_stream_uniform (const RandomStream *stream, uint64_t index);   /* the same numbers as by the key */
+double   random_stream_normal  (const RandomStream *stream, uint64_t index);
 void     random_philox  (const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 uint64_t random_bits    (const RandomKey *key, uint64_t index);
 double   random_uniform (const RandomKey *key, uint64_t index);  /* (0, 1) */

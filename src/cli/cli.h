@@ -25,7 +25,7 @@ typedef struct
   char   **sets;                /* NULL-terminated; never NULL */
   /* of single commands */
   gboolean timeline, require_fit, force, verbose, unfold, allow_unequal_batch;
-  char    *nodes, *gpus, *mode, *plot, *jobs, *seed;
+  char    *nodes, *gpus, *mode, *plot, *jobs, *seed, *runs;
   gboolean catalogue, bags, intervals;
   char    *hold_out, *rows;
   char   **fit, **where;        /* NULL: none */

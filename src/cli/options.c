@@ -204,6 +204,7 @@ options_clear (Options *options)
   g_clear_pointer (&options->plot, g_free);
   g_clear_pointer (&options->jobs, g_free);
   g_clear_pointer (&options->seed, g_free);
+  g_clear_pointer (&options->runs, g_free);
   g_clear_pointer (&options->x, g_free);
   g_clear_pointer (&options->y, g_free);
   g_clear_pointer (&options->by, g_free);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
 
+#define MAX_RUNS 1000000u
+
 static const Option options[] = {
   { "timeline", 0, OPTION_FLAG, offsetof (Options, timeline), NULL, "Draws the lanes of one step in text." },
   { "require-fit", 0, OPTION_FLAG, offsetof (Options, require_fit), NULL, "Exit 1 where the memory of a GPU is too small." },
   { "verbose", 0, OPTION_FLAG, offsetof (Options, verbose), NULL, "Adds events, tasks, meetings, solves, checks." },
-  { "seed", 0, OPTION_TEXT, offsetof (Options, seed), "N", "Another sample behind the interval; without it 0." },
+  { "seed", 0, OPTION_TEXT, offsetof (Options, seed), "N", "Other draws of [noise] and behind the interval; without it 0." },
+  { "runs", 0, OPTION_TEXT, offsetof (Options, runs), "N", "Steps that [noise] draws; without it 200." },
   { "unfold", 0, OPTION_FLAG, offsetof (Options, unfold), NULL, "Simulates every rank by itself." },
   { NULL, 0, 0, 0, NULL, NULL }
 };
@@ -35,6 +38,20 @@ read_seed (const char *text, guint64 *seed, GError **error)
 }
 
 static gboolean
+read_runs (const char *text, guint *runs, GError **error)
+{
+  guint64 n = 0;
+
+  if (text != NULL && !g_ascii_string_to_unsigned (text, 10, 1, MAX_RUNS, &n, NULL))
+    {
+      usage_error (error, "--runs: '%s' is not a whole number from 1 to %u", text, MAX_RUNS);
+      return FALSE;
+    }
+  *runs = (guint) n;
+  return TRUE;
+}
+
+static gboolean
 run_run (Call *call, GError **error)
 {
   RunOptions run_options = {
@@ -45,7 +62,7 @@ run_run (Call *call, GError **error)
   g_autoptr (GPtrArray) scenarios = g_ptr_array_new_with_free_func ((GDestroyNotify) scenario_free);
   g_autoptr (GPtrArray) results = g_ptr_array_new_with_free_func ((GDestroyNotify) result_free);
 
-  if (!read_seed (call->options.seed, &run_options.seed, error))
+  if (!read_seed (call->options.seed, &run_options.seed, error) || !read_runs (call->options.runs, &run_options.runs, error))
     return FALSE;
   for (guint i = 0; i < call->n_args; i++)
     {

@@ -292,6 +292,7 @@ cluster_new_from (Shelf *parts, const ClusterSpec *spec, const NetworkSpec *netw
 
   c->parts = parts;
   c->spec = *network;
+  c->nic_left = 1;
   if (!load_workers (c, spec, error) || !load_node_link (c, network, spec, error)
       || !load_servers (c, &c->reducers, reducers, "reduction-server", error)
       || !load_servers (c, &c->parameter, servers, "parameter-server", error))
@@ -308,6 +309,17 @@ cluster_new_from (Shelf *parts, const ClusterSpec *spec, const NetworkSpec *netw
     return NULL;
   add_links (c);
   return g_steal_pointer (&c);
+}
+
+void
+cluster_degrade_nics (Cluster *c, double left)
+{
+  const Id links[] = { c->nic_out, c->nic_in };
+
+  c->nic_left = left;
+  for (guint i = 0; i < G_N_ELEMENTS (links); i++)
+    if (links[i] != 0)
+      network_set_capacity (c->network, links[i], c->nic_bandwidth * left);
 }
 
 void

@@ -38,6 +38,11 @@ Cluster       *cluster_new_from (Shelf *parts, const ClusterSpec *cluster, const
                                  const ServerSpec *reducers, const ServerSpec *servers, GError **error);
 /* A measured installation's values over those of the transports; NULL: none. */
 gboolean       cluster_use_system (Cluster *cluster, const CalibrationSpec *calibration, GError **error);
+/* Some nodes' cards have this share of their line left.  What runs over all nodes
+ * goes at the pace of those: a ring, a tree and an exchange of all with all put the
+ * same bytes on each node's cards.  Groups that leave these nodes out are slowed
+ * too (an upper bound there). */
+void           cluster_degrade_nics (Cluster *cluster, double left);
 void           cluster_free (Cluster *cluster);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cluster, cluster_free)
 const Network *cluster_network (const Cluster *cluster);

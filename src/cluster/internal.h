@@ -34,6 +34,7 @@ struct Cluster
   double     gpu_link_rate;              /* bytes/s, nominal, of one GPU; 0: one GPU a node */
   double     slot_rate;                  /* the same, of its slot */
   double     nic_bandwidth;              /* NAN: not known, and one node */
+  double     nic_left;                   /* of it, on the most degraded node */
 };
 
 /* What joins the GPUs of a group inside a node, `span` GPUs from its first to its

@@ -195,7 +195,7 @@ fill_servers (const Cluster *c, const Transport *t, const Servers *servers, Path
   out->server_out = servers->out;
   out->server_in = servers->in;
   out->server_capacity = servers->machine != NULL ? machine->nic_bandwidth * (double) machine->nics
-                                                  : c->nic_bandwidth * (double) machine->nics;
+                                                  : c->nic_bandwidth * c->nic_left * (double) machine->nics;
   out->server_efficiency = given (spec->efficiency, limit);
   out->server_nic_efficiency = given (spec->efficiency, fmin (limit, out->between_efficiency));
   out->server_latency = given (spec->latency, given (t->server_latency, 0));
@@ -228,6 +228,21 @@ apply_system (const Cluster *c, const RankGroup *group, Paths *out)
   out->spread = system_spread (system, group);
 }
 
+/* A ring over all nodes goes at the pace of the most degraded cards: what was
+ * measured, or the line's share, by what they have left; a limit of the software
+ * stays. */
+static void
+degrade (const Cluster *c, gboolean measured, Paths *out)
+{
+  PathLeg *leg = &out->between;
+
+  if (!(c->nic_left < 1) || !(leg->capacity > 0))
+    return;
+  leg->rate = fmin (leg->rate, c->nic_left * (measured ? leg->rate : out->line_share * leg->links * leg->capacity));
+  leg->capacity *= c->nic_left;
+  out->between_efficiency = leg->rate / (leg->links * leg->capacity);
+}
+
 gboolean
 cluster_paths (const Cluster *c, const char *which, const RankGroup *group, Paths *out, GError **error)
 {
@@ -246,6 +261,7 @@ cluster_paths (const Cluster *c, const char *which, const RankGroup *group, Path
   fill_software (c, t, group, out);
   if (c->system != NULL && !grpc)
     apply_system (c, group, out);
+  degrade (c, c->system != NULL && !grpc, out);
   fill_servers (c, t, parameter || c->reducers.spec.count == 0 ? &c->parameter : &c->reducers, out);
   cluster_fill_levels (c, group, out);
   return TRUE;

@@ -46,6 +46,13 @@ network_add (Network *network, const char *name, double capacity, double latency
   return network->links->len - 1;
 }
 
+void
+network_set_capacity (Network *network, Id link, double capacity)
+{
+  g_return_if_fail (link > 0 && link < network->links->len && capacity > 0);
+  g_array_index (network->links, LinkClass, link).capacity = capacity;
+}
+
 guint
 network_n_links (const Network *network)
 {

@@ -19,6 +19,7 @@ void             network_free     (Network *network);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Network, network_free)
 Id               network_add      (Network *network, const char *name, double capacity, double latency,
                                    guint64 multiplicity, gboolean shared);   /* name is copied */
+void             network_set_capacity (Network *network, Id link, double capacity);   /* while it is built */
 guint            network_n_links  (const Network *network);                  /* ids 1..n */
 const LinkClass *network_link     (const Network *network, Id link);
 

@@ -163,6 +163,10 @@ put_checks (JsonBuilder *b, const Result *result)
       json_builder_end_object (b);
     }
   json_builder_end_array (b);
+  begin_array (b, "findings");
+  for (gsize i = 0; result->findings != NULL && result->findings[i] != NULL; i++)
+    json_builder_add_string_value (b, result->findings[i]);
+  json_builder_end_array (b);
   begin_array (b, "warnings");
   for (gsize i = 0; result->warnings != NULL && result->warnings[i] != NULL; i++)
     json_builder_add_string_value (b, result->warnings[i]);
@@ -236,6 +240,7 @@ put_result (JsonBuilder *b, const Result *result)
   json_put_count (b, "meetings", result->meetings);
   json_put_count (b, "solves", result->solves);
   json_put_count (b, "steps", result->steps);
+  json_put_count (b, "drawn_steps", result->runs);
   json_put_bool (b, "steady", result->steady);
   json_builder_end_object (b);
 }

@@ -63,7 +63,10 @@ append_step_time (GString *out, const Result *result)
       g_autofree char *hi = text_time (result->step_hi);
       g_string_append_printf (out, "  (%s to %s, 5 to 95 %%)", lo, hi);
     }
-  g_string_append (out, result->steady ? "\n" : "  (a mean: no two steps were equal)\n");
+  if (result->runs > 0)
+    g_string_append_printf (out, "  (mean of %u steps)\n", result->runs);
+  else
+    g_string_append (out, result->steady ? "\n" : "  (a mean: no two steps were equal)\n");
   if (isfinite (result->spread_p50))
     {
       g_autofree char *p50 = text_time (result->spread_p50);
@@ -184,6 +187,18 @@ append_ledger (GString *out, const Result *result, gboolean colour)
   text_wrap (out, why, 2, WIDTH - 2);
   if (colour)
     g_string_insert (out, (gssize) out->len - 1, "\033[0m");
+}
+
+static void
+append_findings (GString *out, const Result *result)
+{
+  for (gsize i = 0; result->findings != NULL && result->findings[i] != NULL; i++)
+    {
+      g_autofree char *line = g_strconcat ("Finding: ", result->findings[i], ".", NULL);
+
+      g_string_append (out, "  ");
+      text_wrap (out, line, 2, WIDTH - 2);
+    }
 }
 
 static void
@@ -374,6 +389,7 @@ run_table (GString *out, const Result *result, gboolean verbose, gboolean colour
   append_extra (out, result);
   g_string_append_c (out, '\n');
   append_ledger (out, result, colour);
+  append_findings (out, result);
   append_exposed (out, result, colour);
   append_what_if (out, result, colour);
   append_sensitivity (out, result);

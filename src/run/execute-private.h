@@ -31,6 +31,11 @@ struct Execution
   guint      *last_compute; /* graph task that ends a class's step */
   DurationScale scale;
   MessageRun *messages;     /* NULL: all calls are flows */
+  ExecutionDraw draw;       /* NULL: durations of the graph */
+  gpointer    draw_user;
+  guint64     draw_first;
+  gboolean    draw_own;
+  GArray     *drawn;        /* of double: s of each task of each step */
 };
 
 guint            execute_class (const Execution *x, Id task);

@@ -11,9 +11,10 @@ static const Tick most_ticks = G_MAXINT64;
 Tick
 ticks_from_seconds (double seconds)
 {
-  const double ticks = ceil (seconds * TICKS_PER_S - 1e-4);
+  const double ticks = seconds * TICKS_PER_S - 1e-4;
+  const Tick whole = ticks < 0x1p63 ? (Tick) ticks : most_ticks;
 
-  return ticks < 0x1p63 ? (Tick) ticks : most_ticks;
+  return (double) whole < ticks && whole < most_ticks ? whole + 1 : whole;
 }
 
 double
@@ -205,6 +206,7 @@ execution_new (const StepGraph *graph, const Network *network, gboolean ideal_ne
   transfer_init (x);
   x->classes = g_new0 (ClassState, graph->classes->len);
   x->changed = g_array_new (FALSE, FALSE, sizeof (guint));
+  x->drawn = g_array_new (FALSE, FALSE, sizeof (double));
   x->last_compute = g_new0 (guint, graph->classes->len);
   for (guint i = 0; i < graph->tasks->len; i++)
     {
@@ -226,6 +228,7 @@ execution_free (Execution *x)
   engine_free (x->engine);
   g_free (x->classes);
   g_array_unref (x->changed);
+  g_array_unref (x->drawn);
   g_free (x->last_compute);
   g_free (x);
 }
@@ -234,6 +237,33 @@ void
 execution_scale (Execution *x, const DurationScale *scale)
 {
   x->scale = *scale;
+}
+
+void
+execution_draw (Execution *x, ExecutionDraw draw, gpointer user, guint64 first, gboolean own)
+{
+  x->draw = draw;
+  x->draw_user = user;
+  x->draw_first = first;
+  x->draw_own = own;
+}
+
+static double
+drawn_seconds (const Execution *x, guint step, guint task)
+{
+  return x->draw != NULL ? g_array_index (x->drawn, double, step * x->graph->tasks->len + task) : graph_task (x->graph, task)->seconds;
+}
+
+double
+execution_seconds (const Execution *x, Id task, double *own)
+{
+  const guint n = x->graph->tasks->len, index = (task - 1) % n;
+  const GraphTask *what = graph_task (x->graph, index);
+  const double seconds = drawn_seconds (x, (task - 1) / n, index);
+
+  if (own != NULL)
+    *own = x->draw_own ? seconds : MIN (seconds, what->seconds);
+  return seconds * what->noise;
 }
 
 static double
@@ -256,11 +286,12 @@ task_scale (const Execution *x, const GraphTask *task)
 
 /* Kernels are activities only where something may slow them. */
 static void
-add_task (Execution *x, guint step, const GraphTask *task)
+add_task (Execution *x, guint step, guint index)
 {
+  const GraphTask *task = graph_task (x->graph, index);
   const Id queue = execution_queue (x, task->queue);
   const gboolean slowed = !x->ideal_network && x->graph->calls->len > 0;
-  const Tick work = ticks_from_seconds (task->seconds * (1 + (task->noise - 1) * x->scale.wait) * task_scale (x, task));
+  const Tick work = ticks_from_seconds (drawn_seconds (x, step, index) * (1 + (task->noise - 1) * x->scale.wait) * task_scale (x, task));
 
   if (task->kind == GRAPH_MEET)
     engine_task_meet (x->engine, queue, step * x->graph->calls->len + task->call + 1, (uint8_t) task->cause, (uint16_t) step);
@@ -275,10 +306,12 @@ add_step (Execution *x, guint step)
 {
   const StepGraph *graph = x->graph;
 
+  if (x->draw != NULL)
+    x->draw (x->draw_user, x->draw_first + step, &g_array_index (x->drawn, double, step * graph->tasks->len));
   for (guint i = 0; i < graph->calls->len; i++)
     engine_meeting (x->engine, i, graph_get_call (graph, i)->members);
   for (guint i = 0; i < graph->tasks->len; i++)
-    add_task (x, step, graph_task (graph, i));
+    add_task (x, step, i);
   for (guint i = 0; i < graph->edges->len; i++)
     {
       const GraphEdge *edge = &g_array_index (graph->edges, GraphEdge, i);
@@ -307,6 +340,8 @@ execution_run (Execution *x, guint steps, GError **error)
   memset (x->classes, 0, sizeof (ClassState) * x->graph->classes->len);
   g_array_set_size (x->changed, 0);
   x->steps = steps;
+  if (x->draw != NULL)
+    g_array_set_size (x->drawn, steps * x->graph->tasks->len);
   for (guint i = 0; i < x->graph->queues->len; i++)
     engine_queue (x->engine, i);
   for (guint step = 0; step < steps; step++)

@@ -31,6 +31,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Execution, execution_free)
 /* Before the first run: calls are played message by message, over `messages` of the
  * same graph (borrowed). */
 void       execution_messages (Execution *x, const Messages *messages);
+/* Seconds of all tasks of the graph in a step, numbered from `first` on, in place
+ * of the graph's.  `own`: all of it is the class's own work; else what is beyond
+ * the graph's seconds is waiting for the slowest.  NULL: as in the graph. */
+typedef void (*ExecutionDraw) (gpointer user, guint64 step, double *seconds);
+void       execution_draw  (Execution *x, ExecutionDraw draw, gpointer user, guint64 first, gboolean own);
+/* s of a task when nothing slows it, noise counted; *own: its class's own (may be NULL). */
+double     execution_seconds (const Execution *x, Id task, double *own);
 /* From time 0.  May be called again.  ENGINE_ERROR_DEADLOCK names the tasks. */
 gboolean   execution_run  (Execution *x, guint steps, GError **error);
 

@@ -103,8 +103,9 @@ give_run (Walk *w, Id id, const Task *task, Tick from, Tick to)
       give (w, (Cause) task->cause, from, to);
       return;
     }
-  const Tick plain = MIN (ticks_from_seconds (what->seconds), whole);
-  const Tick noisy = MIN (ticks_from_seconds (what->seconds * what->noise), whole);
+  double own;
+  const double all = execution_seconds (w->x, id, &own);
+  const Tick plain = MIN (ticks_from_seconds (own), whole), noisy = MIN (ticks_from_seconds (all), whole);
   const double part = whole > 0 ? (double) (to - from) / (double) whole : 0;
   const Tick slowed = (Tick) ((double) (whole - noisy) * part), noise = (Tick) ((double) (noisy - plain) * part);
 
@@ -198,6 +199,21 @@ ledger_new (const Execution *x, Tick from, Tick to)
     walk_class (&w, i);
   walk_path (&w);
   return ledger;
+}
+
+void
+ledger_add (Ledger *ledger, const Ledger *more, guint n_calls)
+{
+  ledger->to += more->to - more->from;
+  ledger->contention += more->contention;
+  ledger->kernels += more->kernels;
+  for (guint i = 0; i < N_CAUSES; i++)
+    {
+      ledger->cause[i] += more->cause[i];
+      ledger->path[i] += more->path[i];
+    }
+  for (guint i = 0; i < n_calls; i++)
+    ledger->by_call[i] += more->by_call[i];
 }
 
 void

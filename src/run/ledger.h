@@ -19,5 +19,7 @@ typedef struct
 
 /* O(tasks of the window x idle spans' chains). */
 Ledger *ledger_new  (const Execution *x, Tick from, Tick to);
+/* Puts the ticks of another window of the same graph (of so many calls) behind: `to` moves by its length. */
+void    ledger_add  (Ledger *ledger, const Ledger *more, guint n_calls);
 void    ledger_free (Ledger *ledger);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ledger, ledger_free)

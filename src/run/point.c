@@ -83,6 +83,8 @@ load_parts (Point *point, Shelf *parts, GError **error)
   point->cluster = cluster_new_from (parts, &s->cluster, &s->network, &s->reducers, &s->servers, error);
   if (point->cluster == NULL || !cluster_use_system (point->cluster, &s->calibration, error))
     return FALSE;
+  if (s->noise.slow_nodes > 0)
+    cluster_degrade_nics (point->cluster, s->noise.slow_nic);
   if (cluster_gpu (point->cluster) == NULL)
     {
       g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE,
@@ -115,7 +117,7 @@ point_new_from (Shelf *parts, const Scenario *scenario, GError **error)
   g_autoptr (Point) point = g_new0 (Point, 1);
 
   point->scenario = scenario;
-  if (!load_parts (point, parts, error))
+  if (!load_parts (point, parts, error) || !noise_check (&scenario->noise, cluster_nodes (point->cluster), point_gpus (point), error))
     return NULL;
   point->input = (StepInput) {
     .cluster = point->cluster,
@@ -125,7 +127,8 @@ point_new_from (Shelf *parts, const Scenario *scenario, GError **error)
     .training = &scenario->training,
     .input = &scenario->input,
     .collective = &scenario->collective,
-    .noise = TRUE,
+    .noise = !noise_spread (&scenario->noise),
+    .uneven = &scenario->noise,
   };
   if (point->strategy->batch != NULL
         ? !point->strategy->batch (&scenario->strategy, &scenario->training, point_gpus (point), &point->input.batch, error)

@@ -65,6 +65,7 @@ result_free (Result *r)
     }
   g_free (r->checks);
   g_strfreev (r->warnings);
+  g_strfreev (r->findings);
   g_free (r->tier);
   g_free (r);
 }

@@ -34,6 +34,7 @@ typedef struct
   double   spread_p50, spread_p95, spread_p99;
   gboolean steady;              /* two equal steps were found; else step_time is a mean */
   guint    steps;
+  guint    runs;                /* steps drawn by [noise]; 0: none, and no spread */
   double   throughput, throughput_per_gpu, epoch_time;
   double   scaling_efficiency;  /* NAN: no baseline was run */
   char    *efficiency_baseline; /* "1 node", "one GPU" */
@@ -53,6 +54,7 @@ typedef struct
   double   cost_per_hour, cost_per_million_samples;
   guint    n_checks;            Check *checks;
   char   **warnings;            /* NULL-terminated */
+  char   **findings;            /* sentences on what the scenario asks about: what a slow GPU costs; NULL-terminated, NULL: none */
   guint64  events, tasks, meetings, solves;
   char    *tier;                /* "flow" */
 } Result;

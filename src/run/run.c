@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/run.h"
 #include "run/effect.h"
+#include "run/findings.h"
 #include "run/order.h"
+#include "run/quantile.h"
 #include "run/sensitivity.h"
 #include "run/summary.h"
 #include "run/uncertainty.h"
@@ -10,41 +12,12 @@
 
 G_DEFINE_QUARK (run-error-quark, run_error)
 
-typedef struct
-{
-  StepGraph *graph;
-  Execution *x;
-  Window     window;
-} Played;
-
-static void
-played_clear (Played *played)
-{
-  execution_free (played->x);
-  graph_free (played->graph);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Played, played_clear)
-
-static gboolean
-play (const Point *point, const StepInput *input, gboolean ideal_network, Played *out, GError **error)
-{
-  out->graph = graph_new ();
-  if (!strategy_build (point->strategy, input, out->graph, error))
-    return FALSE;
-  out->x = execution_new (out->graph, cluster_network (point->cluster), ideal_network);
-  return steady_run (out->x, &out->window, error);
-}
-
-static double
-window_seconds (const Window *window)
-{
-  return seconds_from_ticks (window->to - window->from) / window->n;
-}
-
 /* The step if one thing were ideal, all else as it is. */
 static gboolean
-what_if (Result *r, const Point *point, const char *name, gboolean network, gboolean gpu, gboolean noise, GError **error)
+what_if (Result *r, const Point *point, const RunOptions *options, const char *name, gboolean network, gboolean gpu, gboolean noise,
+         GError **error)
 {
+  const PlayedOptions how = { network, TRUE, options->runs, options->seed };
   ComputeModel compute = point->compute;
   StepInput input = point->input;
   g_auto (Played) played = { 0 };
@@ -52,19 +25,20 @@ what_if (Result *r, const Point *point, const char *name, gboolean network, gboo
   compute.ideal = compute.ideal || gpu;
   input.compute = &compute;
   input.noise = input.noise && !noise;
-  if (!play (point, &input, network, &played, error))
+  input.uneven = noise ? NULL : input.uneven;
+  if (!played_step (point, &input, &how, &played, error))
     return FALSE;
-  summary_add_time (&r->what_if, &r->n_what_if, name, window_seconds (&played.window));
+  summary_add_time (&r->what_if, &r->n_what_if, name, played.seconds);
   return TRUE;
 }
 
 static gboolean
-add_what_ifs (Result *r, const Point *point, GError **error)
+add_what_ifs (Result *r, const Point *point, const RunOptions *options, GError **error)
 {
-  return what_if (r, point, "ideal network", TRUE, FALSE, FALSE, error)
-         && what_if (r, point, "ideal GPU", FALSE, TRUE, FALSE, error)
-         && what_if (r, point, "no noise", FALSE, FALSE, TRUE, error)
-         && what_if (r, point, "ideal network, no noise", TRUE, FALSE, TRUE, error);
+  return what_if (r, point, options, "ideal network", TRUE, FALSE, FALSE, error)
+         && what_if (r, point, options, "ideal GPU", FALSE, TRUE, FALSE, error)
+         && what_if (r, point, options, "no noise", FALSE, FALSE, TRUE, error)
+         && what_if (r, point, options, "ideal network, no noise", TRUE, FALSE, TRUE, error);
 }
 
 static void
@@ -167,24 +141,40 @@ add_warnings (Result *r, const Point *point)
 static const guint cheap_tasks = 12500;
 
 static gboolean
-want_sensitivities (const RunOptions *options, const StepGraph *graph)
+want_sensitivities (const RunOptions *options, guint tasks)
 {
   return options->sensitivities == SENSITIVITIES_ALWAYS
-         || (options->sensitivities == SENSITIVITIES_WHERE_CHEAP && graph->tasks->len <= cheap_tasks);
+         || (options->sensitivities == SENSITIVITIES_WHERE_CHEAP && tasks <= cheap_tasks);
+}
+
+/* Of single steps: nothing to do with how well their mean is known. */
+static void
+fill_spread (Result *r, const Played *played)
+{
+  if (played->lengths == NULL)
+    return;
+  r->runs = played->steps;
+  r->spread_p50 = quantile_at (played->lengths, r->runs, 0.50);
+  r->spread_p95 = quantile_at (played->lengths, r->runs, 0.95);
+  r->spread_p99 = quantile_at (played->lengths, r->runs, 0.99);
+  if (!played->each && noise_spread (played->spec))
+    findings_slowest (r);
 }
 
 static gboolean
 fill_result (Result *r, const Point *point, const RunOptions *options, GError **error)
 {
   const Network *network = cluster_network (point->cluster);
+  const PlayedOptions how = { FALSE, FALSE, options->runs, options->seed };
   StepInput input = point->input;
   g_auto (Played) played = { 0 };
   g_autofree guint *kinds = NULL;
 
   input.unfold = options->unfold;
-  if (!play (point, &input, FALSE, &played, error))
+  if (!played_step (point, &input, &how, &played, error))
     return FALSE;
-  r->step_time = window_seconds (&played.window);
+  r->step_time = played.seconds;
+  fill_spread (r, &played);
   r->steady = played.window.steady;
   r->steps = execution_steps (played.x);
   r->events = engine_events (execution_engine (played.x));
@@ -192,7 +182,7 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   r->meetings = engine_n_meetings (execution_engine (played.x));
   r->solves = network_run_solves (execution_network (played.x));
   kinds = summary_collectives (r, played.x, &played.window, network);
-  summary_ledger (r, played.x, &played.window, kinds);
+  summary_ledger (r, &played, kinds);
   summary_rates (r, point);
   point->strategy->memory (&point->input, &r->memory);
   if (point->strategy->stages != NULL && point->scenario->strategy.pipeline_parallel > 1)
@@ -200,28 +190,32 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   if (options->lanes)
     summary_lanes (r, played.x, &played.window);
   add_warnings (r, point);
-  return summary_checks (r, played.x, &played.window, network, error)
-         && (!options->what_if || add_what_ifs (r, point, error))
-         && (!want_sensitivities (options, played.graph) || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
+  return summary_checks (r, &played, network, error)
+         && (!options->what_if || add_what_ifs (r, point, options, error))
+         && (!want_sensitivities (options, played.tasks) || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
 }
 
 const char *const run_one_gpu_sets[] = {
   "cluster.nodes=1", "cluster.gpus-per-node=1", "cluster.placement=packed", "collective.algorithm=auto",
-  "reduction-server.count=0", "parameter-server.count=0", NULL
+  "reduction-server.count=0", "parameter-server.count=0", "noise.slow-ranks=0", "noise.slow-nodes=0", NULL
 };
 
-/* One GPU alone: the same batch a GPU in weak mode, the same global batch in
+/* One GPU alone, at its mean: the same batch a GPU in weak mode, the same global batch in
  * strong mode. */
 static gboolean
 add_one_gpu (Result *r, const Scenario *scenario, Shelf *parts, GError **error)
 {
   g_autoptr (Scenario) one = scenario_with (scenario, run_one_gpu_sets, error);
   g_autoptr (Point) point = one != NULL ? point_new_from (parts, one, error) : NULL;
+  const PlayedOptions how = { .no_ledger = TRUE };
   g_auto (Played) played = { 0 };
 
-  if (point == NULL || !play (point, &point->input, FALSE, &played, error))
+  if (point == NULL)
     return FALSE;
-  r->one_gpu_throughput = (double) point->input.batch.global / window_seconds (&played.window);
+  point->input.uneven = NULL;
+  if (!played_step (point, &point->input, &how, &played, error))
+    return FALSE;
+  r->one_gpu_throughput = (double) point->input.batch.global / played.seconds;
   r->scaling_efficiency = r->throughput_per_gpu / r->one_gpu_throughput;
   r->efficiency_baseline = g_strdup ("one GPU");
   return TRUE;
@@ -241,6 +235,8 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
   describe_point (r, point);
   if (!fill_result (r, point, options, error) || (options->interval && !uncertainty_fill (r, point, parts, options->monte_carlo, options->seed, error))
       || (options->one_gpu && !point->strategy->layout && !add_one_gpu (r, scenario, parts, error)))
+    return NULL;
+  if (options->what_if && !findings_uneven (r, point, options, parts, error))
     return NULL;
   if (options->effects && r->tasks <= cheap_tasks * r->steps && !effect_remarks (r, scenario, parts, error))
     return NULL;

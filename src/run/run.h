@@ -13,7 +13,8 @@ typedef struct
   gboolean unfold;       /* a class for every rank */
   gboolean interval;     /* step_lo and step_hi, to first order */
   gboolean monte_carlo;  /* these from draws instead, of this seed */
-  guint64  seed;
+  guint64  seed;         /* also of [noise] */
+  guint    runs;         /* steps that [noise] draws; 0: the usual number */
   int      sensitivities; /* SENSITIVITIES_* */
   gboolean effects;      /* say which keys change nothing, where that is cheap to find out */
   gboolean validated;    /* name the validated table nearest to the hardware */

@@ -55,22 +55,22 @@ split_exposed (Result *r, const Ledger *ledger, const guint *kinds, const Execut
 }
 
 void
-summary_ledger (Result *r, const Execution *x, const Window *window, const guint *kinds)
+summary_ledger (Result *r, const Played *played, const guint *kinds)
 {
-  g_autoptr (Ledger) ledger = ledger_new (x, window->from, window->to);
+  const Ledger *ledger = played->ledger;
 
   for (guint cause = 0; cause < N_CAUSES; cause++)
     {
-      r->ledger[cause] = mean_seconds (ledger->cause[cause], ledger, window->n);
+      r->ledger[cause] = mean_seconds (ledger->cause[cause], ledger, played->steps);
       if (ledger->path[cause] > 0)
         summary_add_time (&r->path, &r->n_path,
                           cause == CAUSE_EXPOSED_COMM ? "communication" : cause_titles[cause],
-                          seconds_from_ticks (ledger->path[cause]) / window->n);
+                          seconds_from_ticks (ledger->path[cause]) / played->steps);
     }
-  r->gpu_idle_share = 1 - (double) ledger->kernels / (double) ledger->world / (double) (window->to - window->from);
-  if (window->to == window->from)
+  r->gpu_idle_share = 1 - (double) ledger->kernels / (double) ledger->world / (double) (ledger->to - ledger->from);
+  if (ledger->to == ledger->from)
     r->gpu_idle_share = 0;
-  split_exposed (r, ledger, kinds, x, window->n);
+  split_exposed (r, ledger, kinds, played->x, played->steps);
 }
 
 static void

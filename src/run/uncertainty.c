@@ -2,6 +2,8 @@
 #include "run/uncertainty.h"
 #include "base/random.h"
 #include "run/interval.h"
+#include "run/played.h"
+#include "run/quantile.h"
 #include "run/steady.h"
 #include <math.h>
 #include <stdlib.h>
@@ -46,6 +48,19 @@ replay_step (Replay *replay, const DurationScale *scale, double *seconds, GError
   return TRUE;
 }
 
+/* The step over that of the replay as it is: what [noise] draws is not in replays. */
+static gboolean
+replay_share (Replay *replay, const Result *r, double *share, GError **error)
+{
+  *share = 1;
+  if (r->runs == 0)
+    return TRUE;
+  if (!replay_step (replay, &duration_as_is, share, error))
+    return FALSE;
+  *share = *share > 0 ? r->step_time / *share : 1;
+  return TRUE;
+}
+
 static gpointer
 load_intervals (gconstpointer what, GError **error)
 {
@@ -81,8 +96,9 @@ first_order (Result *r, const Point *point, Interval *interval, GError **error)
     {
       const double factors[2] = { interval->slow, interval->fast };
       g_auto (Replay) replay = { 0 };
+      double share;
 
-      if (!replay_init (&replay, point, error))
+      if (!replay_init (&replay, point, error) || !replay_share (&replay, r, &share, error))
         return FALSE;
       for (guint i = 0; i < 2; i++)
         {
@@ -91,6 +107,7 @@ first_order (Result *r, const Point *point, Interval *interval, GError **error)
           scale.link = factors[i];
           if (!replay_step (&replay, &scale, &ends[i], error))
             return FALSE;
+          ends[i] *= share;
         }
     }
   interval_widen (interval, r->step_time, ends[0], ends[1]);
@@ -146,31 +163,15 @@ draw_scale (const Interval *interval, double wait, double other, double link)
   return scale;
 }
 
-static int
-by_value (gconstpointer a, gconstpointer b)
-{
-  const double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
-static double
-quantile (const double *sorted, guint n, double share)
-{
-  const double at = share * (n - 1);
-  const guint below = MIN ((guint) at, n - 2);
-
-  return sorted[below] + (at - below) * (sorted[below + 1] - sorted[below]);
-}
-
 static gboolean
 draw_steps (Result *r, const Point *point, Interval *interval, guint64 seed, GError **error)
 {
   double normals[N_DRAWS][64], steps[64];
   g_auto (Replay) replay = { 0 };
+  double share;
   guint n;
 
-  if (!replay_init (&replay, point, error))
+  if (!replay_init (&replay, point, error) || !replay_share (&replay, r, &share, error))
     return FALSE;
   n = MIN (draw_tasks / MAX (replay.graph->tasks->len, 1), most_draws);
   if (n < least_draws)
@@ -183,11 +184,36 @@ draw_steps (Result *r, const Point *point, Interval *interval, guint64 seed, GEr
 
       if (!replay_step (&replay, &scale, &steps[i], error))
         return FALSE;
-      steps[i] *= two_sided (normals[DRAW_ALL][i], interval->all_lo, interval->all_hi);
+      steps[i] *= share * two_sided (normals[DRAW_ALL][i], interval->all_lo, interval->all_hi);
     }
-  qsort (steps, n, sizeof *steps, by_value);
-  r->step_lo = fmin (quantile (steps, n, 0.05), r->step_time);
-  r->step_hi = fmax (quantile (steps, n, 0.95), r->step_time);
+  quantile_sort (steps, n);
+  r->step_lo = fmin (quantile_at (steps, n, 0.05), r->step_time);
+  r->step_hi = fmax (quantile_at (steps, n, 0.95), r->step_time);
+  return TRUE;
+}
+
+/* Waits that [noise] gives are as well known as what is waited for: shares are those
+ * of the step with all ranks alike. */
+static gboolean
+find_shares (const Result *r, const Point *point, IntervalSituation *situation, GError **error)
+{
+  const PlayedOptions how = { 0 };
+  StepInput alike = point->input;
+  g_auto (Played) played = { 0 };
+  double ledger[N_CAUSES];
+
+  if (!noise_uneven (point->input.uneven))
+    {
+      interval_shares (situation, r->ledger, r->step_time, NULL, 0);
+      return TRUE;
+    }
+  alike.uneven = NULL;
+  if (!played_step (point, &alike, &how, &played, error))
+    return FALSE;
+  for (guint i = 0; i < N_CAUSES; i++)
+    ledger[i] = (double) played.ledger->cause[i] / (double) played.ledger->world / played.steps / TICKS_PER_S;
+  interval_shares (situation, ledger, played.seconds, NULL, 0);
+  situation->seconds = r->step_time;
   return TRUE;
 }
 
@@ -207,7 +233,8 @@ uncertainty_fill (Result *r, const Point *point, Shelf *parts, gboolean monte_ca
 
   if (table == NULL)
     return FALSE;
-  interval_shares (&situation, r->ledger, r->step_time, NULL, 0);
+  if (!find_shares (r, point, &situation, error))
+    return FALSE;
   if (situation.anchor == NULL || point->compute.ideal || g_strcmp0 (point->scenario->network.transport, "plain") == 0
       || !interval_find (table, &situation, &interval))
     return TRUE;

@@ -3,6 +3,7 @@
 #include "cluster/cluster.h"
 #include "collective/spec.h"
 #include "compute/compute.h"
+#include "strategy/noise.h"
 #include "strategy/spec.h"
 #include "workload/workload.h"
 
@@ -32,6 +33,7 @@ typedef struct
   CollectiveSpec collective;
   ServerSpec   reducers, servers;
   InputSpec    input;
+  NoiseSpec    noise;
   CalibrationSpec calibration;
   guint n_measured;  MeasuredPoint *measured;
   guint n_axes;      SweepAxis *axes;

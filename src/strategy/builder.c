@@ -14,26 +14,95 @@ class_at (const Builder *b, guint i)
   return &g_array_index (b->graph->classes, RankClass, i);
 }
 
+/* Ranks that are slow in every step, of those that one may call so. */
+static guint64
+slow_ranks (const StepInput *in, guint64 ranks)
+{
+  return in->uneven != NULL && in->uneven->slow_factor > 1 ? MIN (in->uneven->slow_ranks, ranks) : 0;
+}
+
+static void
+add_class (Builder *b, guint64 multiplicity, guint process, gboolean slow)
+{
+  if (multiplicity == 0)
+    return;
+  const guint class = graph_class (b->graph, multiplicity);
+
+  b->process[class] = process;
+  b->factor[class] = slow ? b->in->uneven->slow_factor : 1;
+  b->n_processes = process + 1;
+}
+
+/* The first ranks are slow; where the first GPU is special the last ones. */
+static void
+add_each (Builder *b, guint64 ranks, guint64 per_process, guint64 slow)
+{
+  for (guint64 i = 0; i < ranks; i++)
+    add_class (b, 1, (guint) (i / per_process), b->policy->root ? i >= ranks - slow : i < slow);
+}
+
+static void
+add_root (Builder *b, guint64 ranks, guint64 slow)
+{
+  const guint64 others = MIN (slow, ranks - 1);
+
+  add_class (b, 1, 0, slow == ranks);
+  add_class (b, ranks - 1 - others, 0, FALSE);
+  add_class (b, others, 0, TRUE);
+}
+
+/* Processes whose GPUs are all slow, one where some are, and the others. */
+static void
+add_alike (Builder *b, guint64 ranks, guint64 per_process, guint64 slow)
+{
+  const guint64 whole = slow / per_process * per_process, part = slow - whole;
+  const guint64 mixed = part > 0 ? per_process : 0;
+  guint process = 0;
+
+  add_class (b, whole, process, TRUE);
+  process = b->n_processes;
+  add_class (b, part, process, TRUE);
+  add_class (b, mixed - part, process, FALSE);
+  add_class (b, ranks - whole - mixed, b->n_processes, FALSE);
+}
+
+/* Pauses of one rank are host time there; where one class stands for all, nearly
+ * everybody waits for it. */
+static void
+add_pauses (Builder *b)
+{
+  const NoiseSpec *uneven = b->in->uneven;
+
+  if (uneven != NULL && uneven->pause > 0)
+    graph_pauses (b->graph, b->in->unfold || uneven->pause_together ? CAUSE_HOST : CAUSE_WAIT);
+}
+
 void
 builder_queues (Builder *b)
 {
-  const guint64 ranks = builder_world (b->in);
+  const guint64 ranks = builder_world (b->in), slow = slow_ranks (b->in, ranks);
   const guint64 per_process = b->policy->one_process ? cluster_gpus_per_node (b->in->cluster) : 1;
-  const gboolean root = b->policy->root && ranks > 1 && !b->in->unfold;
-  const guint n_classes = b->in->unfold ? (guint) ranks : root ? 2 : 1;
+  const gsize most = b->in->unfold ? ranks : 4;
 
-  b->classes_per_process = b->in->unfold ? (guint) per_process : n_classes;
-  b->n_processes = n_classes / b->classes_per_process;
+  b->process = arena_array (b->graph->arena, guint, most);
+  b->factor = arena_array (b->graph->arena, double, most);
   b->issue = (double) per_process;
   b->cycle_queue = NO_ROW;
-  for (guint i = 0; i < n_classes; i++)
-    graph_class (b->graph, b->in->unfold || (root && i == 0) ? 1 : root ? ranks - 1 : ranks);
+  if (b->in->unfold)
+    add_each (b, ranks, per_process, slow);
+  else if (b->policy->root && ranks > 1)
+    add_root (b, ranks, slow);
+  else
+    add_alike (b, ranks, per_process, slow);
   b->host_queue = b->graph->queues->len;
-  for (guint i = 0; i < b->n_processes; i++)
-    graph_queue (b->graph, LANE_HOST, i * b->classes_per_process, "host");
+  for (guint i = 0; i < b->graph->classes->len; i++)
+    if (i == 0 || b->process[i] != b->process[i - 1])
+      graph_queue (b->graph, LANE_HOST, i, "host");
   b->input_queue = b->graph->queues->len;
-  for (guint i = 0; i < b->n_processes; i++)
-    graph_queue (b->graph, LANE_INPUT, i * b->classes_per_process, "input");
+  for (guint i = 0; i < b->graph->classes->len; i++)
+    if (i == 0 || b->process[i] != b->process[i - 1])
+      graph_queue (b->graph, LANE_INPUT, i, "input");
+  add_pauses (b);
 }
 
 guint
@@ -57,11 +126,11 @@ compute_task (Builder *b, guint class, guint host, const GraphTask *what)
 {
   const guint queue = class_at (b, class)->compute;
   const guint task = what->kind == GRAPH_KERNEL
-                       ? graph_kernel (b->graph, queue, what->cause, what->seconds, what->noise, what->label)
+                       ? graph_kernel (b->graph, queue, what->cause, what->seconds * b->factor[class], what->noise, what->label)
                        : graph_fixed (b->graph, queue, what->cause, what->seconds, what->label);
 
   if (host != NO_ROW)
-    graph_edge (b->graph, host + class / b->classes_per_process, task);
+    graph_edge (b->graph, host + b->process[class], task);
   return task;
 }
 
@@ -191,7 +260,7 @@ collective_place (Builder *b, const Collective *what, guint *placed, GError **er
     {
       const guint member = graph_meet (b->graph, what->queue != NO_ROW ? what->queue + i : class_at (b, i)->comm, index);
 
-      graph_edge (b->graph, host + i / b->classes_per_process, member);
+      graph_edge (b->graph, host + b->process[i], member);
       if (what->after != NO_ROW)
         graph_edge (b->graph, what->after + i, member);
     }

@@ -12,7 +12,9 @@ typedef struct
   const DataParallel *policy;
   const HostCosts    *host;
   StepGraph *graph;
-  guint      n_processes, classes_per_process;
+  guint      n_processes;
+  guint     *process;                   /* of each class; of the graph's arena, as is `factor` */
+  double    *factor;                    /* on the kernels of each class */
   guint      host_queue, input_queue;   /* of the first process; the others follow */
   guint      cycle_queue;               /* the same, of a background thread; NO_ROW: none yet */
   double     issue;                     /* GPUs that one host task issues for */
@@ -24,8 +26,8 @@ typedef struct
 #define NO_ROW G_MAXUINT
 
 guint64 builder_world  (const StepInput *in);
-/* One class for all ranks (two where the first GPU is special), or unfolded one
- * for each; hosts shared by the GPUs of one process. */
+/* One class for all ranks (one more where the first GPU is special, or some are
+ * slow), or unfolded one for each; hosts shared by the GPUs of one process. */
 void    builder_queues (Builder *b);
 /* A host task for each process. */
 guint   host_row     (Builder *b, double seconds, const char *label);

@@ -63,8 +63,8 @@ feed_input (Builder *b, guint first_kernel, double seconds)
 {
   for (guint i = 0; i < b->graph->classes->len; i++)
     {
-      if (i % b->classes_per_process == 0)
-        graph_fixed (b->graph, b->input_queue + i / b->classes_per_process, CAUSE_INPUT, seconds, "input");
+      if (i == 0 || b->process[i] != b->process[i - 1])
+        graph_fixed (b->graph, b->input_queue + b->process[i], CAUSE_INPUT, seconds, "input");
       graph_edge (b->graph, b->graph->tasks->len - 1, first_kernel + i);
     }
 }
@@ -162,7 +162,7 @@ optimizer_step (Builder *b, gboolean reduced, guint gradients)
     return;
   host = operator_row (b, b->host->tensor_ops * in->workload->n_tensors * issue, "optimizer");
   for (guint i = 0; reduced && host_waits (b) && i < b->graph->classes->len; i++)
-    graph_edge (b->graph, gradients + i, host + i / b->classes_per_process);
+    graph_edge (b->graph, gradients + i, host + b->process[i]);
   if (reduced && !b->policy->view)
     kernel_row (b, host, compute_copy_seconds (in->compute, params * copy_traffic (b)), 1, "copy out");
   if (reduced && b->policy->root)

@@ -199,7 +199,7 @@ gather_host (Fsdp *f, const char *label)
   if (b->in->spec->version == 2 || !b->in->spec->limit_all_gathers || f->free_events->len < most_in_flight)
     return host;
   for (guint i = 0; i < b->graph->classes->len; i++)
-    graph_edge (b->graph, g_array_index (f->free_events, guint, 0) + i, host + i / b->classes_per_process);
+    graph_edge (b->graph, g_array_index (f->free_events, guint, 0) + i, host + b->process[i]);
   g_array_remove_index (f->free_events, 0);
   return host;
 }

@@ -17,6 +17,7 @@ graph_new (void)
   StepGraph *graph = g_new0 (StepGraph, 1);
 
   graph->arena = arena_new ();
+  graph->pauses = G_MAXUINT;
   graph->classes = g_array_new (FALSE, FALSE, sizeof (RankClass));
   graph->queues = g_array_new (FALSE, FALSE, sizeof (GraphQueue));
   graph->tasks = g_array_sized_new (FALSE, FALSE, sizeof (GraphTask), usual_tasks);
@@ -81,6 +82,14 @@ graph_kernel (StepGraph *graph, guint queue, Cause cause, double seconds, double
 {
   return add_task (graph, &(GraphTask) { .kind = GRAPH_KERNEL, .cause = cause, .queue = queue,
                                          .seconds = seconds, .noise = noise, .label = label });
+}
+
+void
+graph_pauses (StepGraph *graph, Cause cause)
+{
+  graph->pauses = graph->tasks->len;
+  for (guint i = 0; i < graph->classes->len; i++)
+    graph_fixed (graph, g_array_index (graph->classes, RankClass, i).compute, cause, 0, "pause");
 }
 
 guint

@@ -44,6 +44,7 @@ typedef struct
 typedef struct
 {
   Arena  *arena;            /* names */
+  guint   pauses;           /* the first of a task a class for its pauses (FIXED, no time of its own), in the order of the classes; G_MAXUINT: none */
   GArray *classes, *queues, *tasks, *edges, *calls;   /* RankClass, GraphQueue, GraphTask, GraphEdge, GraphCall */
 } StepGraph;
 
@@ -56,6 +57,8 @@ guint graph_class  (StepGraph *graph, guint64 multiplicity);
 guint graph_queue  (StepGraph *graph, LaneKind kind, guint rank_class, const char *name);
 guint graph_fixed  (StepGraph *graph, guint queue, Cause cause, double seconds, const char *label);
 guint graph_kernel (StepGraph *graph, guint queue, Cause cause, double seconds, double noise, const char *label);
+/* A task for pauses behind what each class's compute queue has so far. */
+void  graph_pauses (StepGraph *graph, Cause cause);
 guint graph_call   (StepGraph *graph, const GraphCall *call);
 guint graph_meet   (StepGraph *graph, guint queue, guint call);   /* counts the member */
 void  graph_edge   (StepGraph *graph, guint before, guint after);

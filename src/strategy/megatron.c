@@ -294,11 +294,19 @@ megatron_build (const StepInput *in, StepGraph *graph, GError **error)
     return FALSE;
   for (guint at = 0; at < n; at++)
     pieces[at] = buckets (&m, at);
+  const PipelineGroup groups[] = {
+    megatron_group (&m, GROUP_TENSOR), megatron_group (&m, GROUP_CONTEXT), megatron_group (&m, GROUP_DATA),
+    megatron_group (&m, GROUP_EXPERT), megatron_group (&m, GROUP_EXPERT_DATA),
+  };
   const Pipeline pipeline = {
     .schedule = m.schedule, .stages = (guint) m.pp, .chunks = (guint) m.v, .micro_batches = (guint) m.micro_batches, .group = m.group,
     .ranks = m.world / m.pp, .unfold = in->unfold, .noise = noise (&m), .blocking = !m.overlap_p2p,
     .forward = forward, .backward = backward, .ahead = ahead, .back = back, .pieces = pieces,
     .gathers = m.overlap_param ? pieces : NULL, .round = round_of (&m),
+    .groups = groups, .n_groups = G_N_ELEMENTS (groups),
+    .slow_ranks = in->uneven != NULL ? in->uneven->slow_ranks : 0, .slow_factor = in->uneven != NULL ? in->uneven->slow_factor : 1,
+    .pauses = in->uneven != NULL && in->uneven->pause > 0,
+    .pause_cause = in->unfold || (in->uneven != NULL && in->uneven->pause_together) ? CAUSE_HOST : CAUSE_WAIT,
   };
   pipeline_build (&pipeline, graph, &rows);
   ok = finish (&step, error);

@@ -19,6 +19,9 @@ typedef struct
   GArray        **order;          /* of Pass, a stage */
 } Build;
 
+/* Who meets whom in one kind of group. */
+typedef struct { PipelineGroup group; guint n; guint *of; } Meetings;
+
 static guint
 pass_index (const Pipeline *p, guint stage, const Pass *pass)
 {
@@ -89,19 +92,39 @@ stage_order (const Pipeline *p, guint stage)
   return order;
 }
 
+/* Slow ranks fill stage after stage; parts are the same on all stages, since rank i
+ * of one talks to rank i of the next. */
+static void
+part_ranks (Build *b)
+{
+  const Pipeline *p = b->p;
+  PipelineRows *rows = b->rows;
+  const guint64 slow = p->slow_factor > 1 ? MIN (p->slow_ranks, p->ranks * p->stages) : 0;
+
+  rows->partition = partition_new (p->ranks, slow % p->ranks, p->unfold, p->groups, p->n_groups);
+  rows->meetings = g_array_new (FALSE, FALSE, sizeof (Meetings));
+  if (slow == 0)
+    return;
+  rows->factor = g_new (double, p->stages * rows->partition->n);
+  for (guint stage = 0; stage < p->stages; stage++)
+    for (guint i = 0; i < rows->partition->n; i++)
+      rows->factor[stage * rows->partition->n + i] = stage * p->ranks + rows->partition->first[i] < slow ? p->slow_factor : 1;
+}
+
 static void
 add_classes (Build *b)
 {
   PipelineRows *rows = b->rows;
 
-  rows->copies = b->p->unfold ? (guint) b->p->ranks : 1;
+  part_ranks (b);
+  rows->copies = rows->partition->n;
   rows->queue_step = N_QUEUES + 2;   /* graph_class () makes two */
   rows->first_class = g_new (guint, b->p->stages);
   rows->data_queue = g_new (guint, b->p->stages);
   for (guint stage = 0; stage < b->p->stages; stage++)
     for (guint copy = 0; copy < rows->copies; copy++)
       {
-        const guint class = graph_class (b->graph, b->p->ranks / rows->copies);
+        const guint class = graph_class (b->graph, rows->partition->size[copy]);
 
         g_array_index (b->graph->classes, RankClass, class).stage = stage + 1;
         for (guint i = 0; i < N_QUEUES; i++)
@@ -114,6 +137,8 @@ add_classes (Build *b)
         if (copy == 0)
           rows->first_class[stage] = class;
       }
+  if (b->p->pauses)
+    graph_pauses (b->graph, b->p->pause_cause);
 }
 
 static guint
@@ -148,7 +173,8 @@ compute_row (StepGraph *graph, PipelineRows *rows, guint stage, GraphKind kind, 
   for (guint copy = 0; copy < rows->copies; copy++)
     {
       const RankClass *class = &g_array_index (graph->classes, RankClass, rows->first_class[stage] + copy);
-      const guint task = kind == GRAPH_KERNEL ? graph_kernel (graph, class->compute, cause, seconds, noise, label)
+      const double factor = rows->factor != NULL ? rows->factor[stage * rows->copies + copy] : 1;
+      const guint task = kind == GRAPH_KERNEL ? graph_kernel (graph, class->compute, cause, seconds * factor, noise, label)
                                               : graph_fixed (graph, class->compute, cause, seconds, label);
 
       if (copy == 0)
@@ -167,15 +193,31 @@ pipeline_compute (StepGraph *graph, PipelineRows *rows, guint stage, GraphKind k
   return row;
 }
 
+static const Meetings *
+find_meetings (const PipelineRows *rows, const PipelineGroup *group)
+{
+  Meetings found = { .group = *group };
+
+  for (guint i = 0; i < rows->meetings->len; i++)
+    {
+      const Meetings *known = &g_array_index (rows->meetings, Meetings, i);
+
+      if (known->group.size == group->size && known->group.stride == group->stride)
+        return known;
+    }
+  found.of = partition_meetings (rows->partition, group, &found.n);
+  g_array_append_val (rows->meetings, found);
+  return &g_array_index (rows->meetings, Meetings, rows->meetings->len - 1);
+}
+
 /* Members on the queue `first` of the stage's first class and those of the others. */
 static guint
 group_row (StepGraph *graph, const PipelineRows *rows, guint first, const PipelineCall *call)
 {
-  const guint64 stride = call->group.stride, block = stride * call->group.size;
-  const guint groups = rows->copies == 1 ? 1 : (guint) (rows->copies / call->group.size);
+  const Meetings *meetings = find_meetings (rows, &call->group);
   guint row = 0, first_call = 0;
 
-  for (guint i = 0; i < groups; i++)
+  for (guint i = 0; i < meetings->n; i++)
     {
       const guint index = graph_call (graph, &call->call);
 
@@ -184,8 +226,7 @@ group_row (StepGraph *graph, const PipelineRows *rows, guint first, const Pipeli
     }
   for (guint copy = 0; copy < rows->copies; copy++)
     {
-      const guint of = rows->copies == 1 ? 0 : (guint) (copy / block * stride + copy % stride);
-      const guint task = graph_meet (graph, first + copy * rows->queue_step, first_call + of);
+      const guint task = graph_meet (graph, first + copy * rows->queue_step, first_call + meetings->of[copy]);
 
       if (copy == 0)
         row = task;
@@ -392,6 +433,11 @@ pipeline_rows_clear (PipelineRows *rows, const Pipeline *pipeline)
     }
   for (guint i = 0; i < pipeline->stages; i++)
     g_array_unref (rows->open[i]);
+  for (guint i = 0; i < rows->meetings->len; i++)
+    g_free (g_array_index (rows->meetings, Meetings, i).of);
+  g_array_unref (rows->meetings);
+  partition_free (rows->partition);
+  g_free (rows->factor);
   g_free (rows->piece);
   g_free (rows->taker);
   g_free (rows->round);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "strategy/graph.h"
+#include "strategy/partition.h"
 
 /* Micro-batches through the stages of a pipeline as a graph: who computes what in
  * which order, and which message it waits for.  A virtual stage is one model chunk
  * on one stage, numbered chunk x stages + stage, as a micro-batch meets them. */
 typedef enum { SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED } PipelineSchedule;
 
-/* Ranks r of a stage that meet: those with the same r % stride and r / (stride x size). */
-typedef struct { guint64 size, stride; } PipelineGroup;
 typedef struct { GraphCall call; PipelineGroup group; } PipelineCall;
 
 /* One pass of one micro-batch through one virtual stage: kernels, then what of the
@@ -28,7 +27,13 @@ typedef struct
   guint               stages, chunks, micro_batches;
   guint               group;      /* micro-batches of a chunk in a row, interleaved: `stages` unless said otherwise */
   guint64             ranks;      /* of one stage */
-  gboolean            unfold;     /* a class for every rank; else one a stage */
+  gboolean            unfold;     /* a class for every rank; else one a stage, or as many as slow ranks make */
+  guint64             slow_ranks; /* the first ones of all, stage after stage */
+  double              slow_factor;
+  const PipelineGroup *groups;    /* all kinds in which ranks of a stage meet, for slow ranks */
+  guint               n_groups;
+  gboolean            pauses;     /* ranks may pause, `pause_cause` of their ticks */
+  Cause               pause_cause;
   double              noise;      /* factor on kernels */
   gboolean            blocking;   /* a stage sends before it goes on */
   const PipelineWork *forward, *backward;   /* of each virtual stage */
@@ -42,7 +47,10 @@ typedef struct
 /* Rows: as many tasks as `copies`, one a class of the stage, named by the first. */
 typedef struct
 {
-  guint   copies;
+  guint   copies;           /* parts of `partition` */
+  Partition *partition;     /* of the ranks of a stage */
+  GArray *meetings;         /* who meets whom in each kind of group so far */
+  double *factor;           /* on kernels, [stage x copies + copy]; NULL: 1 */
   guint  *first_class;      /* of each stage */
   guint  *data_queue;       /* of each stage's first class: data-parallel collectives; the others' stand `queue_step` apart */
   guint   queue_step;

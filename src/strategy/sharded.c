@@ -204,7 +204,7 @@ sharded_optimizer (Sharded *s, double share, GError **error)
   const guint host = operator_row (&s->b, s->b.host->tensor_ops * in->workload->n_tensors, "optimizer");
 
   for (guint i = 0; sync && i < s->b.graph->classes->len; i++)
-    graph_edge (s->b.graph, gradients + i, host + i / s->b.classes_per_process);
+    graph_edge (s->b.graph, gradients + i, host + s->b.process[i]);
   if (in->spec->clipping == AUTO_YES && !clip (s, elements, error))
     return FALSE;
   if (in->spec->offload)

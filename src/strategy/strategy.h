@@ -6,6 +6,7 @@
 #include "strategy/batch.h"
 #include "strategy/graph.h"
 #include "strategy/memory.h"
+#include "strategy/noise.h"
 #include "strategy/spec.h"
 #include "workload/workload.h"
 
@@ -21,6 +22,7 @@ typedef struct
   const CollectiveSpec *collective;
   Batch                 batch;
   gboolean              noise;     /* box(N) on compute */
+  const NoiseSpec      *uneven;    /* slow ranks, pauses; NULL: all ranks alike */
   gboolean              unfold;    /* a class for every rank */
 } StepInput;
 

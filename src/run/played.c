@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/played.h"
+#include "run/quantile.h"
+
+/* Steps that count, without --runs.  Steps before those of each portion let it
+ * settle: they are the ones that ended the portion before. */
+static const guint usual_runs = 200, warm_steps = 2;
+/* Tasks of a portion: what stays in memory at a time. */
+static const guint portion_tasks = 400000, least_portion = 4;
+/* Ranks, and tasks of a step, up to which every rank is drawn. */
+static const guint64 each_ranks = 4096;
+static const double  each_tasks = 150000, most_tasks = 4e6;
+
+void
+played_clear (Played *played)
+{
+  draws_free (played->draws);
+  ledger_free (played->ledger);
+  execution_free (played->x);
+  graph_free (played->graph);
+  g_free (played->lengths);
+}
+
+static gboolean
+build (const Point *point, const StepInput *input, Played *out, GError **error)
+{
+  graph_free (out->graph);
+  out->graph = graph_new ();
+  return strategy_build (point->strategy, input, out->graph, error);
+}
+
+/* Tasks of a step with a class for every rank. */
+static double
+unfolded_tasks (const StepGraph *graph)
+{
+  return (double) graph->tasks->len / graph->classes->len * (double) graph_world (graph);
+}
+
+static gboolean
+choose_each (const NoiseSpec *spec, const StepInput *input, const StepGraph *graph, gboolean *each, GError **error)
+{
+  const double tasks = unfolded_tasks (graph);
+
+  *each = input->unfold || spec->ranks == NOISE_RANKS_EACH
+          || (spec->ranks == NOISE_RANKS_AUTO && graph_world (graph) <= each_ranks && tasks <= each_tasks);
+  if (!*each || tasks <= most_tasks)
+    return TRUE;
+  g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[noise] ranks: each makes %.3g tasks in a step; at most %.3g are taken; "
+               "slowest draws the slowest alone", tasks, most_tasks);
+  return FALSE;
+}
+
+/* One portion: `n` steps that count behind those that let it settle; `done` of
+ * them before it. */
+static gboolean
+play_portion (Played *played, guint done, guint n, gboolean with_ledger, double *lengths, GError **error)
+{
+  g_autoptr (Ledger) part = NULL;
+  Tick before;
+
+  execution_draw (played->x, draws_step, played->draws, done, played->each);
+  if (!execution_run (played->x, warm_steps + n, error))
+    return FALSE;
+  before = execution_end (played->x, warm_steps - 1);
+  played->ticks += execution_end (played->x, warm_steps + n - 1) - before;
+  if (with_ledger)
+    part = ledger_new (played->x, before, execution_end (played->x, warm_steps + n - 1));
+  for (guint i = 0; i < n; i++)
+    {
+      const Tick end = execution_end (played->x, warm_steps + i);
+
+      lengths[i] = seconds_from_ticks (end - before);
+      played->window = (Window) { .from = before, .to = end, .first = warm_steps + i, .n = 1, .steady = TRUE };
+      before = end;
+    }
+  if (played->ledger == NULL)
+    played->ledger = g_steal_pointer (&part);
+  else if (with_ledger)
+    ledger_add (played->ledger, part, played->graph->calls->len);
+  return TRUE;
+}
+
+gboolean
+played_draw (Played *played, const NoiseSpec *spec, const PlayedOptions *options, GError **error)
+{
+  const DrawsChoice choice = { spec, options->seed, played->each };
+  const guint runs = options->runs > 0 ? options->runs : usual_runs;
+  const guint portion = MAX (portion_tasks / MAX (played->graph->tasks->len, 1), least_portion);
+
+  played->spec = spec;
+  played->draws = draws_new (&choice, played->x, played->window.first);
+  played->lengths = g_new (double, runs);
+  for (guint done = 0; done < runs; done += portion)
+    {
+      if (!play_portion (played, done, MIN (portion, runs - done), !options->no_ledger, played->lengths + done, error))
+        return FALSE;
+    }
+  quantile_sort (played->lengths, runs);
+  played->steps = runs;
+  played->seconds = seconds_from_ticks (played->ticks) / runs;
+  return TRUE;
+}
+
+gboolean
+played_step (const Point *point, const StepInput *input, const PlayedOptions *options, Played *out, GError **error)
+{
+  /* kernels of no time have nothing to draw */
+  const gboolean drawn = noise_drawn (input->uneven) && !(input->compute->ideal && !(input->uneven->pause > 0));
+  StepInput unfolded = *input;
+
+  if (!build (point, input, out, error) || (drawn && !choose_each (input->uneven, input, out->graph, &out->each, error)))
+    return FALSE;
+  out->tasks = out->graph->tasks->len;
+  unfolded.unfold = TRUE;
+  if (out->each && !input->unfold && !build (point, &unfolded, out, error))
+    return FALSE;
+  out->x = execution_new (out->graph, cluster_network (point->cluster), options->ideal_network);
+  if (!steady_run (out->x, &out->window, error))
+    return FALSE;
+  if (drawn)
+    return played_draw (out, input->uneven, options, error);
+  out->steps = out->window.n;
+  out->seconds = seconds_from_ticks (out->window.to - out->window.from) / out->window.n;
+  if (!options->no_ledger)
+    out->ledger = ledger_new (out->x, out->window.from, out->window.to);
+  return TRUE;
+}
