@@ -285,6 +285,28 @@ check_stream (const Schedule *s)
       }
 }
 
+/* Who waits for nothing at first and at last does not in between. */
+static void
+check_unbound (const Schedule *s)
+{
+  for (guint32 track = 0; track < s->actors * s->tracks; track++)
+    {
+      gboolean first = TRUE, unbound = FALSE;
+      guint32 step = 0, chunk = 0;
+      Message m, last;
+
+      if (!schedule_message (s, track / s->tracks, track % s->tracks, s->steps - 1, s->chunks - 1, &last))
+        continue;
+      for (; step < s->steps; schedule_next (s, &step, &chunk))
+        if (schedule_message (s, track / s->tracks, track % s->tracks, step, chunk, &m))
+          {
+            unbound = first ? m.after[0].count == 0 && last.after[0].count == 0 : unbound;
+            first = FALSE;
+            g_assert_true (!unbound || m.after[0].count == 0);
+          }
+    }
+}
+
 static void
 check_one (const Kind *kind, const Made *made, const char *what, guint32 seed)
 {
@@ -292,6 +314,7 @@ check_one (const Kind *kind, const Made *made, const char *what, guint32 seed)
 
   (void) kind;
   check_schedule (&made->schedule, seed);
+  check_unbound (&made->schedule);
   if (made->schedule.stream)
     check_stream (&made->schedule);
   /* one level only: view 1 is another's */

@@ -18,6 +18,8 @@ typedef struct
   uint32_t next_waiting;
   uint32_t first, last;         /* messages on their way, where it is not alone */
   gboolean alone, flowing;
+  gboolean unbound;             /* none of its messages waits for any: one at a time is on its way */
+  Tick     start;               /* when it began */
   /* alone: */
   Tick     free, latency, ticks;
   double   ticks_of, carried;   /* bytes that take `ticks`; bytes to `to` not yet counted on links */

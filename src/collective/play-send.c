@@ -94,27 +94,6 @@ send_alone (Play *play, uint32_t id, Track *track)
   engine_at (play->engine, track->free, play->arrive, new_sent (play, id, &track->head));
 }
 
-static void
-send_shared (Play *play, uint32_t id, Track *track)
-{
-  const uint32_t sent = new_sent (play, id, &track->head);
-  const Tick now = engine_now (play->engine);
-  Route route;
-
-  route_of (play, track, track->head.peer, &route);
-  for (guint i = 0; i < route.n; i++)
-    play->bytes[route.load[i].link] += track->head.bytes * route.load[i].bytes;
-  if (play->watch != NULL)
-    g_array_index (play->seen, Seen, sent) = (Seen) { track->head, track->step, track->chunk, now, 0 };
-  if (track->first == NOTHING)
-    track->first = sent;
-  else
-    SENT (play, track->last)->next = sent;
-  track->last = sent;
-  play->shared++;
-  engine_at (play->engine, now + latency_of (play, track, &route, track->head.bytes), play->arm, sent);
-}
-
 /* The bytes of a track's first message flow, once its latency is over. */
 static void
 flow_first (Play *play, Track *track)
@@ -138,6 +117,35 @@ flow_first (Play *play, Track *track)
   if (activity >= play->of_activity->len)
     g_array_set_size (play->of_activity, activity + 1);
   g_array_index (play->of_activity, uint32_t, activity) = track->first + 1;
+}
+
+static void
+send_shared (Play *play, uint32_t id, Track *track)
+{
+  const uint32_t sent = new_sent (play, id, &track->head);
+  const Tick now = engine_now (play->engine), ready = track->unbound ? track->start : now;
+  Tick flows;
+  Route route;
+
+  route_of (play, track, track->head.peer, &route);
+  for (guint i = 0; i < route.n; i++)
+    play->bytes[route.load[i].link] += track->head.bytes * route.load[i].bytes;
+  if (play->watch != NULL)
+    g_array_index (play->seen, Seen, sent) = (Seen) { track->head, track->step, track->chunk, ready, 0 };
+  if (track->first == NOTHING)
+    track->first = sent;
+  else
+    SENT (play, track->last)->next = sent;
+  track->last = sent;
+  play->shared++;
+  flows = ready + latency_of (play, track, &route, track->head.bytes);
+  if (flows > now)
+    {
+      engine_at (play->engine, flows, play->arm, sent);
+      return;
+    }
+  SENT (play, sent)->armed = TRUE;
+  flow_first (play, track);
 }
 
 /* The next message of a track that exists. */
@@ -185,6 +193,8 @@ play_advance (Play *play, uint32_t id)
 
   while (track->step < s->steps && may_go (job, id, track))
     {
+      if (track->unbound && !track->alone && track->first != NOTHING)
+        return;   /* goes when the one before it ends */
       job->sent[track->actor] += track->head.bytes;
       play->messages++;
       if (track->alone)
@@ -264,16 +274,20 @@ play_activity_ended (Play *play, Id activity)
 {
   uint32_t sent = activity < play->of_activity->len ? g_array_index (play->of_activity, uint32_t, activity) : 0;
   Track *track;
+  uint32_t id;
 
   if (sent-- == 0)   /* other traffic */
     return FALSE;
   g_array_index (play->of_activity, uint32_t, activity) = 0;
-  track = TRACK (play, SENT (play, sent)->track);
+  id = SENT (play, sent)->track;
+  track = TRACK (play, id);
   track->flowing = FALSE;
   track->first = SENT (play, sent)->next;
   if (play->watch != NULL)
     show (play, sent, track);
   deliver (play, sent);
   flow_first (play, track);
+  if (track->unbound && track->first == NOTHING)
+    play_advance (play, id);
   return TRUE;
 }

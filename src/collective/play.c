@@ -35,7 +35,12 @@ begin_tracks (Play *play, const Job *job, uint32_t actor)
   const uint32_t tracks = job->spec.schedule->tracks;
 
   for (uint32_t t = 0; t < tracks; t++)
-    play_advance (play, job->first_track + actor * tracks + t);
+    {
+      const uint32_t id = job->first_track + actor * tracks + t;
+
+      TRACK (play, id)->start = engine_now (play->engine);
+      play_advance (play, id);
+    }
 }
 
 static void
@@ -148,6 +153,7 @@ static void
 start_tracks (Play *play, Job *job, guint number)
 {
   const Schedule *s = job->spec.schedule;
+  Message last;
 
   for (uint32_t i = 0; i < job->actors * s->tracks; i++)
     {
@@ -158,6 +164,9 @@ start_tracks (Play *play, Job *job, guint number)
       *track = (Track) { .job = number, .actor = i / s->tracks, .number = i % s->tracks, .first = NOTHING, .last = NOTHING,
                          .to = NOTHING, .alone = alone };
       play_next_head (play, track, TRUE);
+      track->unbound = track->step < s->steps && track->head.after[0].count == 0
+                       && schedule_message (s, track->actor, track->number, s->steps - 1, s->chunks - 1, &last)
+                       && last.after[0].count == 0;   /* then none between them waits either */
     }
   for (gsize i = 0; i < (gsize) job->actors * s->lanes; i++)
     job->lanes[i] = (Lane) { 0, 0, NOTHING };

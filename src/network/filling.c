@@ -7,9 +7,6 @@
  * share only rises while others are fixed, so a heap of old shares, looked at
  * again when one comes up, finds the next bottleneck. */
 
-/* Shares this near are one: what is equal on paper is equal in bits. */
-#define TIE (1 + 0x1p-40)
-
 /* Loops over records that lie anywhere ask for those that come this much later. */
 #define AHEAD 8
 
@@ -126,18 +123,58 @@ prepare (NetworkRun *run)
       if (isfinite (bound.key))
         *BOUND (run, run->n_bounds++) = bound;
     }
-  for (guint i = (run->n_bounds + 2) / 4; i-- > 0;)   /* those with one below */
-    sift_down (run, i);
+}
+
+/* What the others on these links have is not given away again: `left` of a link counts
+ * all that there are. */
+static void
+prepare_part (NetworkRun *run)
+{
+  empty_heap (run, run->component_links->len + run->component->len);
+  for (guint i = 0; i < run->component_links->len; i++)
+    {
+      LinkState *link = &run->link[g_array_index (run->component_links, Id, i)];
+
+      link->open = 0;
+      link->n_open = 0;
+    }
+  for (guint i = 0; i < run->component->len; i++)
+    {
+      const Id id = g_array_index (run->component, Id, i);
+      const Transfer *transfer = TRANSFER (run, id);
+
+      FIXED (run, id) &= ~FIXED_BIT (id);
+      if (isfinite (transfer->cap))
+        *BOUND (run, run->n_bounds++) = (Bound) { transfer->cap, id | BOUND_CAP };
+      for (const Use *use = USE (run, transfer->uses), *end = use + transfer->n_uses; use < end; use++)
+        {
+          LinkState *link = &run->link[use->link];
+
+          if (!isfinite (link->capacity))
+            continue;
+          link->open += demand_fixed (use->demand);
+          link->left += part_of (use->demand, transfer->rate);
+          link->n_open++;
+        }
+    }
+  for (guint i = 0; i < run->component_links->len; i++)
+    {
+      const Id id = g_array_index (run->component_links, Id, i);
+
+      if (run->link[id].open > 0)
+        *BOUND (run, run->n_bounds++) = (Bound) { share (&run->link[id]), id };
+    }
 }
 
 static void
-fix (NetworkRun *run, Id id, double rate)
+fix (NetworkRun *run, Id id, double rate, Id bottleneck)
 {
   Transfer *transfer = TRANSFER (run, id);
   const Use *use = USE (run, transfer->uses);
 
   FIXED (run, id) |= FIXED_BIT (id);
   transfer->rate = MIN (rate, transfer->cap);
+  transfer->bottleneck = bottleneck;
   for (guint i = 0; i < transfer->n_uses; i++, use++)
     {
       LinkState *link = &run->link[use->link];
@@ -145,7 +182,7 @@ fix (NetworkRun *run, Id id, double rate)
       if (!isfinite (link->capacity))
         continue;
       link->open -= demand_fixed (use->demand);
-      link->left -= fixed_floor (use->demand * transfer->rate * CAPACITY_ONE);
+      link->left -= part_of (use->demand, transfer->rate);
       link->n_open--;
     }
 }
@@ -153,8 +190,9 @@ fix (NetworkRun *run, Id id, double rate)
 /* Fixes the open transfers of a link, a batch at a time: what they touch lies
  * anywhere, so it is all asked for before the first is done.  Returns how many. */
 static guint
-fix_link (NetworkRun *run, const LinkState *link, double rate)
+fix_link (NetworkRun *run, Id id, double rate)
 {
+  const LinkState *link = &run->link[id];
   enum { BATCH = 32 };
   CrowdWalk walk = crowd_walk (link);
   guint fixed = 0;
@@ -178,18 +216,20 @@ fix_link (NetworkRun *run, const LinkState *link, double rate)
         for (guint k = 0; k < TRANSFER (run, batch[i])->n_uses; k++)
           PREFETCH (&run->link[USE (run, TRANSFER (run, batch[i])->uses + k)->link]);
       for (guint i = 0; i < n; i++)
-        fix (run, batch[i], rate);
+        fix (run, batch[i], rate, id);
       fixed += n;
     }
   return fixed;
 }
 
 void
-network_fill (NetworkRun *run)
+network_fill (NetworkRun *run, gboolean partly)
 {
   double level = 0;
 
-  prepare (run);
+  (partly ? prepare_part : prepare) (run);
+  for (guint i = (run->n_bounds + 2) / 4; i-- > 0;)   /* those with one below */
+    sift_down (run, i);
   for (guint open = run->component->len; open > 0 && run->n_bounds > 0;)
     {
       Bound *first = BOUND (run, 0);
@@ -203,7 +243,7 @@ network_fill (NetworkRun *run)
           if (FIXED (run, id) & FIXED_BIT (id))
             continue;
           level = cap > level * TIE ? cap : level;
-          fix (run, id, level);
+          fix (run, id, level, 0);
           open--;
           continue;
         }
@@ -219,7 +259,7 @@ network_fill (NetworkRun *run)
         }
       pop (run);
       level = key > level * TIE ? key : level;
-      open -= fix_link (run, link, level);
+      open -= fix_link (run, id, level);
     }
   for (guint i = 0; i < run->component_links->len; i++)
     {

@@ -44,6 +44,7 @@ typedef struct
   Id       uses;              /* first; on the spare list, the next spare */
   uint32_t n_uses;
   Id       activity;          /* 0: ended */
+  Id       bottleneck;        /* the link that limits it; 0: its cap */
 } Transfer;
 G_STATIC_ASSERT (sizeof (Transfer) == 32);
 
@@ -173,5 +174,20 @@ link_settle (const NetworkRun *run, LinkLedger *ledger)   /* seconds busy up to 
 void     network_component     (NetworkRun *run, Id seed);
 gboolean network_component_all (NetworkRun *run);
 
-/* Max-min fair rates of run->component over run->component_links. */
-void network_fill (NetworkRun *run);
+/* Max-min fair rates of run->component over run->component_links; `partly`: others on
+ * those links keep theirs. */
+void network_fill (NetworkRun *run, gboolean partly);
+
+/* Of many in flight, those that a change reaches: local.c. */
+#define LOCAL_FROM 64
+void network_local (NetworkRun *run);
+
+/* Shares this near are one: what is equal on paper is equal in bits. */
+#define TIE (1 + 0x1p-40)
+
+/* What a transfer has of a link's capacity. */
+static inline Fixed
+part_of (double demand, double rate)
+{
+  return fixed_floor (demand * rate * CAPACITY_ONE);
+}

@@ -14,11 +14,21 @@ limit_of (double capacity, double factor)
   return scaled < CAPACITY_MAX ? scaled : INFINITY;
 }
 
+static Fixed
+whole_of (double capacity)
+{
+  return isfinite (capacity) ? fixed_floor (capacity * CAPACITY_ONE) : 0;
+}
+
 static void
 reset_links (NetworkRun *run)
 {
   for (Id id = 1; id <= run->n_links; id++)
-    run->link[id] = (LinkState) { .capacity = limit_of (network_link (run->network, id)->capacity, 1) };
+    {
+      const double capacity = limit_of (network_link (run->network, id)->capacity, 1);
+
+      run->link[id] = (LinkState) { .capacity = capacity, .left = whole_of (capacity) };
+    }
   memset (run->ledger, 0, (run->n_links + 1) * sizeof *run->ledger);
 }
 
@@ -112,6 +122,16 @@ mark_transfer (NetworkRun *run, Id id)
   g_array_append_val (run->dirty, marked);
 }
 
+static double
+demand_on (const NetworkRun *run, Id transfer, Id link)
+{
+  const Use *use = USE (run, TRANSFER (run, transfer)->uses);
+
+  while (use->link != link)
+    use++;
+  return use->demand;
+}
+
 void
 network_run_scale (NetworkRun *run, Id link, double factor)
 {
@@ -122,10 +142,15 @@ network_run_scale (NetworkRun *run, Id link, double factor)
 
   link_settle (run, &run->ledger[link]);
   state->capacity = limit_of (network_link (run->network, link)->capacity, factor);
+  state->left = whole_of (state->capacity);
   mark_link (run, link);
   /* A link that no longer limits joins nothing: what was on it falls apart. */
   for (Id transfer; (transfer = crowd_next (run, &walk)) != 0;)
-    mark_transfer (run, transfer);
+    {
+      if (isfinite (state->capacity))
+        state->left -= part_of (demand_on (run, transfer, link), TRANSFER (run, transfer)->rate);
+      mark_transfer (run, transfer);
+    }
   engine_touch (run->engine);
 }
 
@@ -240,6 +265,8 @@ network_end (NetworkRun *run, Id activity)
     {
       const Use *use = USE (run, transfer->uses + i);
 
+      if (isfinite (run->link[use->link].capacity))
+        run->link[use->link].left += part_of (use->demand, transfer->rate);
       run->ledger[use->link].bytes += bytes * USE_BYTES (run, transfer->uses + i);
       network_crowd_leave (run, use);
       mark_link (run, use->link);
@@ -259,12 +286,21 @@ rate_alone (NetworkRun *run, Transfer *transfer)
   const Use *uses = USE (run, transfer->uses);
 
   transfer->rate = transfer->cap;
+  transfer->bottleneck = 0;
   for (guint i = 0; i < transfer->n_uses; i++)
-    transfer->rate = MIN (transfer->rate, run->link[uses[i].link].capacity / uses[i].demand);
+    {
+      const double limit = run->link[uses[i].link].capacity / uses[i].demand;
+
+      if (limit < transfer->rate)
+        transfer->bottleneck = uses[i].link;
+      transfer->rate = MIN (transfer->rate, limit);
+    }
   for (guint i = 0; i < transfer->n_uses; i++)
     {
       const double capacity = run->link[uses[i].link].capacity;
 
+      if (isfinite (capacity))
+        run->link[uses[i].link].left = whole_of (capacity) - part_of (uses[i].demand, transfer->rate);
       run->ledger[uses[i].link].load = isfinite (capacity) ? uses[i].demand * transfer->rate / capacity : 0;
     }
 }
@@ -273,10 +309,15 @@ static void
 rate_component (NetworkRun *run)
 {
   if (run->component->len == 1)
-    rate_alone (run, TRANSFER (run, g_array_index (run->component, Id, 0)));
+    {
+      const Id only = g_array_index (run->component, Id, 0);
+
+      rate_alone (run, TRANSFER (run, only));
+      FIXED (run, only) |= FIXED_BIT (only);
+    }
   else if (run->component->len > 1)
     {
-      network_fill (run);
+      network_fill (run, FALSE);
       run->solves++;
       run->rated += run->component->len;
     }
@@ -316,6 +357,8 @@ network_run_instant (NetworkRun *run)
   run->epoch++;
   if (network_component_all (run))
     rate_component (run);
+  else if (run->n_live > LOCAL_FROM)
+    network_local (run);
   else
     for (guint i = 0; i < run->dirty->len; i++)
       rate_from (run, g_array_index (run->dirty, Id, i));

@@ -14,9 +14,9 @@ const char *const collective_tier_names[] = { "auto", "flow", "message", "max-pl
 #define MOST_TRACKS ((guint64) 1 << 23)
 #define MOST_LANES ((guint64) 1 << 27)
 #define MOST_MESSAGES ((guint64) 1 << 34)
-/* Messages of a pipeline whose links are shared, times ranks: each start and end rates
- * all of them anew; 30 ns of each (bench-collectives, tree): two minutes. */
-#define MOST_SHARED 4e9
+/* Messages of a pipeline whose links are shared: 2 to 4 us each (bench-collectives, tree):
+ * two minutes. */
+#define MOST_SHARED 3e7
 
 typedef struct { Schedule schedule; Fabric *fabric; double launch; } Setting;
 
@@ -59,7 +59,8 @@ not_too_many (const Schedule *s, gboolean one_rank, GError **error)
 
   const gboolean shared = !one_rank && s->chunks > 1 && s->tracks > 1;
 
-  if (tracks <= MOST_TRACKS && (guint64) s->actors * s->lanes <= MOST_LANES && messages <= (double) MOST_MESSAGES && (!shared || messages * s->ranks <= MOST_SHARED))
+  if (tracks <= MOST_TRACKS && (guint64) s->actors * s->lanes <= MOST_LANES && messages <= (double) MOST_MESSAGES
+      && (!shared || messages <= MOST_SHARED))
     return TRUE;
   return tier_error (error, "%.2g messages at most of %u ranks are too many to play one by one; give --tier flow, fewer ranks or --chunks",
                      messages, s->ranks);
