@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/uncertainty.h"
 #include "base/random.h"
+#include "compute/llm.h"
 #include "run/interval.h"
 #include "run/played.h"
 #include "run/quantile.h"
@@ -217,16 +218,29 @@ find_shares (const Result *r, const Point *point, IntervalSituation *situation, 
   return TRUE;
 }
 
+/* A stack that models/llm.csv knows is better known than its strategy. */
+static const char *
+software_of (const Point *point)
+{
+  static const char *const kinds[] = { "fsdp", "zero", "megatron", NULL };
+  const char *tuning = point->scenario->compute.tuning;
+  const int stack = point->scenario->strategy.stack;
+
+  if (g_strcmp0 (tuning, "mlperf") == 0)
+    return tuning;
+  if (point->workload->dims.experts > 1)
+    return "experts";
+  return stack > 0 && g_strv_contains (kinds, point->strategy->name) ? llm_stacks[stack] : point->strategy->name;
+}
+
 /* Nothing is said of a step without kernels, or over wires of the textbook. */
 gboolean
 uncertainty_fill (Result *r, const Point *point, Shelf *parts, gboolean monte_carlo, guint64 seed, GError **error)
 {
   static const ShelfKind kind = { "intervals", load_intervals, free_intervals };
   const IntervalTable *table = shelf_get (parts, &kind, "", NULL, error);
-  const char *tuning = point->scenario->compute.tuning;
-  const char *software = g_strcmp0 (tuning, "mlperf") == 0 ? tuning : point->workload->dims.experts > 1 ? "experts" : point->strategy->name;
   IntervalSituation situation = {
-    .anchor = point->compute.efficiency_match, .software = software,
+    .anchor = point->compute.efficiency_match, .software = software_of (point),
     .nodes = r->nodes, .gpus = r->gpus, .tensor = point->compute.precision != PRECISION_FP32, .link_assumed = link_assumed (point),
   };
   Interval interval;
