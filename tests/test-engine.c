@@ -333,6 +333,60 @@ test_meetings (void)
   g_string_free (wire.log, TRUE);
 }
 
+/* Members that end each by itself: A is there at 10 and ends at 11, before B has come at
+ * 12; B ends at 15, and with it the meeting.  What stands behind A starts at 11. */
+typedef struct { Id handler; Id of[2]; guint ended; } Apart;
+
+static void
+end_apart (gpointer user, Engine *e, uint32_t task)
+{
+  (void) user;
+  engine_end_member (e, task);
+}
+
+static void
+wait_apart (gpointer user, Engine *e, Id task)
+{
+  const Apart *apart = user;
+
+  engine_at (e, engine_now (e) + (task == apart->of[0] ? 1 : 3), apart->handler, task);
+}
+
+static void
+nothing_yet (G_GNUC_UNUSED gpointer user, G_GNUC_UNUSED Engine *e, G_GNUC_UNUSED Id meeting)
+{
+}
+
+static void
+apart_ended (gpointer user, Engine *e, Id meeting)
+{
+  g_assert_cmpuint (engine_get_meeting (e, meeting)->end, ==, 15);
+  ((Apart *) user)->ended++;
+}
+
+static void
+test_members_apart (void)
+{
+  static const EngineHooks hooks = { .on_wait = wait_apart, .on_meet = nothing_yet, .on_meeting_end = apart_ended };
+  Apart apart = { 0 };
+  g_autoptr (Engine) e = engine_new (&hooks, &apart);
+  const Id a = engine_queue (e, 0), b = engine_queue (e, 0), meeting = engine_meeting (e, 1, 2);
+  Id after;
+
+  apart.handler = engine_handler (e, end_apart, &apart);
+  engine_task_fixed (e, a, 10, 0, 0);
+  engine_task_fixed (e, b, 12, 0, 0);
+  apart.of[0] = engine_task_meet (e, a, meeting, 0, 0);
+  apart.of[1] = engine_task_meet (e, b, meeting, 0, 0);
+  after = engine_task_fixed (e, a, 2, 0, 0);
+  run_ok (e);
+  assert_times (e, apart.of[0], 10, 11);
+  assert_times (e, after, 11, 13);
+  assert_times (e, apart.of[1], 12, 15);
+  g_assert_cmpuint (engine_get_meeting (e, meeting)->last, ==, 12);
+  g_assert_cmpuint (apart.ended, ==, 1);
+}
+
 /* An edge into a member, and equal arrivals: the member with the lowest id counts
  * as the last.  Three queues: members ready at 6, 6 and 4. */
 static void
@@ -686,6 +740,7 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/rated/ticks", test_ticks);
   g_test_add_func ("/engine/rated/shift", test_shift);
   g_test_add_func ("/engine/meetings/by-hand", test_meetings);
+  g_test_add_func ("/engine/meetings/apart", test_members_apart);
   g_test_add_func ("/engine/meetings/ties", test_meeting_ties);
   g_test_add_func ("/engine/deadlock/opposite-order", test_opposite_order);
   g_test_add_func ("/engine/deadlock/cycle", test_deadlock);

@@ -322,7 +322,8 @@ test_slow_by_hand (void)
   g_assert_cmpstr (r->findings[0], ==, "1 slow rank of 4 at 1.3x costs 23.1 % of the step: everybody waits");
   /* all alike again */
   g_assert_cmpstr (r->what_if[2].name, ==, "no noise");
-  g_assert_cmpfloat_with_epsilon (r->what_if[2].seconds, before->step_time, 1e-12);
+  /* messages here, flows there: a tick a message */
+  g_assert_cmpfloat_with_epsilon (r->what_if[2].seconds, before->step_time, 1e-9);
   /* the one GPU to compare with is a sound one */
   g_assert_cmpfloat_with_epsilon (r->scaling_efficiency, 1 / 1.3, 1e-3);
 }

@@ -311,6 +311,57 @@ test_unfold (void)
     }
 }
 
+/* A ring over cards alone on plain wires: by messages within 1e-6 of the flow, and the same
+ * bits folded (one rank's messages, n times fewer) or not. */
+static void
+test_messages (void)
+{
+  static const char *const sets[] = { "cluster.machine=generic-1gpu", "cluster.nodes=6", "network.transport=plain",
+                                      "network.efficiency=1", "collective.algorithm=ring", NULL };
+  g_autoptr (Result) flow = run ("ddp-5x8", sets, &(RunOptions) { .tier = TIER_STEP_FLOW });
+  g_autoptr (Result) folded = run ("ddp-5x8", sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE });
+  g_autoptr (Result) unfolded = run ("ddp-5x8", sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE, .unfold = TRUE });
+
+  g_assert_cmpstr (flow->tier, ==, "flow");
+  g_assert_cmpstr (folded->tier, ==, "message");
+  g_assert_cmpfloat_with_epsilon (folded->step_time, flow->step_time, 1e-6 * flow->step_time);
+  g_assert_true (memcmp (&folded->step_time, &unfolded->step_time, sizeof folded->step_time) == 0);
+  g_assert_true (memcmp (folded->ledger, unfolded->ledger, sizeof folded->ledger) == 0);
+  /* 2 x 5 messages of each rank in each of 14 buckets */
+  g_assert_cmpuint (folded->messages, ==, 14 * 10);
+  g_assert_cmpuint (unfolded->messages, ==, 6 * 14 * 10);
+}
+
+/* Shards in the node, replicas over the nodes: groups and twins of both kinds are told
+ * apart, and every byte comes (the run's own checks).  Plain wires: near the flow. */
+static void
+test_messages_groups (void)
+{
+  static const char *const sets[] = { "cluster.machine=dgx-a100", "cluster.nodes=2", "network.transport=plain", "strategy.kind=fsdp",
+                                      "strategy.sharding=hybrid", NULL };
+  g_autoptr (Result) flow = run ("resnet50-dgx-a100", sets, &(RunOptions) { .tier = TIER_STEP_FLOW });
+  g_autoptr (Result) messages = run ("resnet50-dgx-a100", sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE });
+
+  g_assert_cmpfloat_with_epsilon (messages->step_time, flow->step_time, 0.03 * flow->step_time);
+}
+
+/* Auto: the flow, unless a rank is slow and the wires are the textbook's. */
+static void
+test_auto_tier (void)
+{
+  static const char *const alike[] = { "cluster.nodes=2", NULL };
+  static const char *const slow[] = { "cluster.nodes=2", "noise.slow-ranks=1", NULL };
+  static const char *const textbook[] = { "cluster.machine=generic-1gpu", "cluster.nodes=2", "network.transport=plain",
+                                          "noise.slow-ranks=1", NULL };
+  g_autoptr (Result) a = run ("ddp-5x8", alike, &(RunOptions) { 0 }), b = run ("ddp-5x8", slow, &(RunOptions) { 0 });
+  g_autoptr (Result) c = run ("ddp-5x8", textbook, &(RunOptions) { 0 });
+
+  g_assert_cmpstr (a->tier, ==, "flow");
+  g_assert_cmpstr (b->tier, ==, "flow");
+  g_assert_cmpstr (c->tier, ==, "message");
+  g_assert_nonnull (strstr (c->tier_reason, "unequal"));
+}
+
 /* Every duration at the hands of one resource: slower is never faster, and a
  * resource slowed by f never slows the step by more than f. */
 static void
@@ -384,6 +435,9 @@ main (int argc, char **argv)
   g_test_add_func ("/scenarios/compare-batch", test_compare_batch);
   g_test_add_func ("/scenarios/hidden", test_hidden);
   g_test_add_func ("/scenarios/unfold", test_unfold);
+  g_test_add_func ("/scenarios/messages", test_messages);
+  g_test_add_func ("/scenarios/messages-groups", test_messages_groups);
+  g_test_add_func ("/scenarios/auto-tier", test_auto_tier);
   g_test_add_func ("/scenarios/monotone", test_monotone);
   g_test_add_func ("/scenarios/no-effect", test_no_effect);
   g_test_add_func ("/scenarios/calls-of-a-kind", test_calls_of_a_kind);

@@ -70,6 +70,8 @@ rank (Made *made, guint i, double seconds, guint call)
   graph_edge (made->graph, member, end);
 }
 
+static const MessageCards whole = { 0, 1 };
+
 typedef struct { Messages *messages; Execution *x; } Run;
 
 static void
@@ -89,7 +91,7 @@ run_steps (const Made *made, gboolean by_messages, guint steps)
   run.x = execution_new (made->graph, cluster_network (made->cluster), FALSE);
   if (by_messages)
     {
-      run.messages = messages_new (made->graph, made->cluster, &error);
+      run.messages = messages_new (made->graph, made->cluster, &whole, &error);
       g_assert_no_error (error);
       execution_messages (run.x, run.messages);
     }
@@ -240,6 +242,31 @@ test_twins (void)
   g_assert_cmpfloat_with_epsilon (member_end (&made, &messages, 3), MS (24.01), MS (1e-6));
 }
 
+/* One card of four has half of its line left, and a chain of one chunk goes over all from 0
+ * on: 3 hops of 5 us + S/B each, the first of them, from the bad card, 5 us + 2 S/B.  (The flow
+ * lets every card be as slow.) */
+static void
+test_one_bad_card (void)
+{
+  g_auto (Made) made = make (4, 1, 1);
+  const double bytes = 4096 * 1024 / 8;   /* one slice of NCCL's Simple */
+  const MessageCards cards = { 1, 0.5 };
+  Run run = { 0 };
+  guint call;
+
+  cluster_degrade_nics (made.cluster, 0.5);
+  call = add_call (&made, OP_BROADCAST, "ring", bytes, NULL);
+  for (guint i = 0; i < 4; i++)
+    rank (&made, i, 10e-3, call);
+  run.messages = messages_new (made.graph, made.cluster, &cards, NULL);
+  g_assert_nonnull (run.messages);
+  run.x = execution_new (made.graph, cluster_network (made.cluster), FALSE);
+  execution_messages (run.x, run.messages);
+  g_assert_true (execution_run (run.x, 1, NULL));
+  g_assert_cmpfloat_with_epsilon (member_end (&made, &run, 3), MS (10 + 3 * 0.005 + 4 * bytes / 25e6), MS (1e-6));
+  run_clear (&run);
+}
+
 /* A kernel of 10 ms beside an all-reduce that slows it 1.5 times from 2 to 6 ms ends at
  * 11.333 ms, as with the flow. */
 static void
@@ -328,7 +355,7 @@ test_missing (void)
   rank (&made, 1, 10e-3, call);
   never = graph_fixed (made.graph, class_at (&made, 1)->comm, CAUSE_OTHER, 0, "never");
   graph_edge (made.graph, never, 3);   /* the task of rank 1 before its member on the same queue */
-  messages = messages_new (made.graph, made.cluster, NULL);
+  messages = messages_new (made.graph, made.cluster, &whole, NULL);
   x = execution_new (made.graph, cluster_network (made.cluster), FALSE);
   execution_messages (x, messages);
   g_assert_false (execution_run (x, 1, &error));
@@ -345,6 +372,7 @@ main (int argc, char **argv)
   g_test_add_func ("/step-messages/late-ring", test_late_ring);
   g_test_add_func ("/step-messages/rails", test_rails);
   g_test_add_func ("/step-messages/twins", test_twins);
+  g_test_add_func ("/step-messages/one-bad-card", test_one_bad_card);
   g_test_add_func ("/step-messages/beside", test_beside);
   g_test_add_func ("/step-messages/blind", test_blind);
   g_test_add_func ("/step-messages/scaled", test_scaled);

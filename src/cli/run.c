@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
+#include "run/tier.h"
 
 #define MAX_RUNS 1000000u
 
@@ -9,6 +10,7 @@ static const Option options[] = {
   { "verbose", 0, OPTION_FLAG, offsetof (Options, verbose), NULL, "Adds events, tasks, meetings, solves, checks." },
   { "seed", 0, OPTION_TEXT, offsetof (Options, seed), "N", "Other draws of [noise] and behind the interval; without it 0." },
   { "runs", 0, OPTION_TEXT, offsetof (Options, runs), "N", "Steps that [noise] draws; without it 200." },
+  { "tier", 0, OPTION_TEXT, offsetof (Options, tier), "NAME", "auto, flow or message: how collectives are played." },
   { "unfold", 0, OPTION_FLAG, offsetof (Options, unfold), NULL, "Simulates every rank by itself." },
   { NULL, 0, 0, 0, NULL, NULL }
 };
@@ -52,6 +54,18 @@ read_runs (const char *text, guint *runs, GError **error)
 }
 
 static gboolean
+read_tier (const char *text, StepTier *tier, GError **error)
+{
+  g_autoptr (GError) wrong = NULL;
+
+  *tier = TIER_STEP_AUTO;
+  if (text == NULL || step_tier_find (text, tier, &wrong))
+    return TRUE;
+  usage_error (error, "--tier: %s", wrong->message);
+  return FALSE;
+}
+
+static gboolean
 run_run (Call *call, GError **error)
 {
   RunOptions run_options = {
@@ -62,7 +76,8 @@ run_run (Call *call, GError **error)
   g_autoptr (GPtrArray) scenarios = g_ptr_array_new_with_free_func ((GDestroyNotify) scenario_free);
   g_autoptr (GPtrArray) results = g_ptr_array_new_with_free_func ((GDestroyNotify) result_free);
 
-  if (!read_seed (call->options.seed, &run_options.seed, error) || !read_runs (call->options.runs, &run_options.runs, error))
+  if (!read_seed (call->options.seed, &run_options.seed, error) || !read_runs (call->options.runs, &run_options.runs, error)
+      || !read_tier (call->options.tier, &run_options.tier, error))
     return FALSE;
   for (guint i = 0; i < call->n_args; i++)
     {

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/rows.h"
-#include "run/point.h"
+#include "run/tier.h"
 
 static void
 add_row (Rows *rows, const char *group, const char *key, const char *value, const char *origin)
@@ -96,6 +96,22 @@ workload_rows (Rows *rows, const WorkloadSpec *spec, const Workload *workload)
     }
 }
 
+/* How `run` plays collectives, unless --tier says so. */
+static gboolean
+tier_row (Rows *rows, Point *point, GError **error)
+{
+  g_autoptr (StepGraph) graph = NULL;
+  g_autoptr (Messages) messages = NULL;
+  g_autofree char *why = NULL;
+
+  tier_choose (point, TIER_STEP_AUTO);
+  if (!tier_build (point, &point->input, &graph, &messages, error))
+    return FALSE;
+  why = tier_reason (point, TIER_STEP_AUTO, graph, messages);
+  add_row (rows, "step", "tier", step_tier_names[point->tier], why);
+  return TRUE;
+}
+
 static gboolean
 run_show (Call *call, GError **error)
 {
@@ -119,6 +135,11 @@ run_show (Call *call, GError **error)
   count_row (rows, "accumulation", point->input.batch.accumulation);
   count_row (rows, "global", point->input.batch.global);
   strategy_values (point->strategy, &point->input, resolved_row, rows);
+  if (!tier_row (rows, point, error))
+    {
+      scenario_locate_error (scenario, error);
+      return FALSE;
+    }
   rows_print (rows, "values", call);
   return TRUE;
 }

@@ -88,14 +88,17 @@ world_network (const FabricWorld *world)
 }
 
 Id
-world_class (const FabricWorld *world, Id link)
+world_class (const FabricWorld *world, Id link, uint32_t *number)
 {
   for (guint i = 0; i < world->kinds->len; i++)
     {
       const Kind *kind = &g_array_index (world->kinds, Kind, i);
 
       if (link >= kind->first && link - kind->first < kind->n)
-        return kind->class;
+        {
+          *number = link - kind->first;
+          return kind->class;
+        }
     }
   return 0;
 }

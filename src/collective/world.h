@@ -20,8 +20,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabricWorld, world_free)
 gboolean       world_cards   (FabricWorld *world, guint64 cards);
 void           world_close   (FabricWorld *world);     /* makes the links */
 const Network *world_network (const FabricWorld *world);
-/* The class of the cluster's network that a link is one of; 0: none. */
-Id             world_class   (const FabricWorld *world, Id link);
+/* The class of the cluster's network that a link is one of; 0: none.  *number: which of
+ * them, from 0: the node's, rank's or server's. */
+Id             world_class   (const FabricWorld *world, Id link, uint32_t *number);
 
 /* For fabric.c. */
 uint32_t world_ranks    (const FabricWorld *world);

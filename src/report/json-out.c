@@ -235,9 +235,11 @@ put_result (JsonBuilder *b, const Result *result)
   put_checks (b, result);
   begin_object (b, "engine");
   json_put_text (b, "tier", result->tier);
+  json_put_text (b, "tier_reason", result->tier_reason);
   json_put_count (b, "events", result->events);
   json_put_count (b, "tasks", result->tasks);
   json_put_count (b, "meetings", result->meetings);
+  json_put_count (b, "messages", result->messages * result->steps);
   json_put_count (b, "solves", result->solves);
   json_put_count (b, "steps", result->steps);
   json_put_count (b, "drawn_steps", result->runs);

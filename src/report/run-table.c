@@ -360,6 +360,17 @@ append_checks (GString *out, const Result *result, gboolean verbose)
 }
 
 static void
+append_engine (GString *out, const Result *result)
+{
+  g_autofree char *why = g_strdup_printf ("%s tier, %s.", result->tier, result->tier_reason);
+
+  text_wrap (out, why, 2, WIDTH);
+  g_string_append_printf (out, "%" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " tasks, %" G_GUINT64_FORMAT
+                          " meetings, %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT " solves, %u steps\n", result->events,
+                          result->tasks, result->meetings, result->messages * result->steps, result->solves, result->steps);
+}
+
+static void
 append_remarks (GString *out, const Result *result, gboolean verbose)
 {
   const gsize before = out->len;
@@ -371,9 +382,7 @@ append_remarks (GString *out, const Result *result, gboolean verbose)
     }
   append_checks (out, result, verbose);
   if (verbose)
-    g_string_append_printf (out, "%s tier: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " tasks, %" G_GUINT64_FORMAT
-                            " meetings, %" G_GUINT64_FORMAT " solves, %u steps\n", result->tier != NULL ? result->tier : "no",
-                            result->events, result->tasks, result->meetings, result->solves, result->steps);
+    append_engine (out, result);
   if (out->len > before)
     g_string_insert_c (out, (gssize) before, '\n');
 }

@@ -85,7 +85,7 @@ check_messages (Result *r, const Execution *x)
     return;
   play_totals (play, &sent, &got);
   for (Id link = 1; link <= network_n_links (network); link++)
-    busiest = MAX (busiest, play_bytes (play, link) / network_link (network, link)->capacity);
+    busiest = MAX (busiest, execution_play_busy (x, link));
   add_check (r, "every message that was sent came", fabs (sent - got) <= dust * sent,
              g_strdup_printf ("%.9g B sent, %.9g B came", sent, got));
   add_check (r, "no link carries more messages than its capacity", busiest <= seconds * (1 + dust) + 1e-9,

@@ -48,6 +48,7 @@ guint             execution_steps   (const Execution *x);
 /* Its messages and the links under them; NULL: all calls were flows. */
 const Play       *execution_play         (const Execution *x);
 const Network    *execution_play_network (const Execution *x);
+double            execution_play_busy    (const Execution *x, Id link);   /* s that the bytes over a link take it */
 gboolean          execution_plays   (const Execution *x, guint call);
 /* From when on a member of a meeting moves bytes, as far as that is known: all have
  * come, or it was done before. */

@@ -36,6 +36,7 @@ step_with (const Point *point, const RunOptions *options, Shelf *parts, const ch
   if (other == NULL)
     return FALSE;
   other->input.unfold = options->unfold;
+  other->tier = point->tier;
   if (!played_step (other, &other->input, &how, &played, error))
     return FALSE;
   *seconds = played.seconds;

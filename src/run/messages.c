@@ -21,6 +21,7 @@ struct Messages
   FabricWorld     *world;
   const Fabric    *any;
   double           count, memory;
+  MessageCards     cards;
 };
 
 static gboolean
@@ -66,9 +67,14 @@ count (Messages *m, const Schedule *s, guint groups, GError **error)
   m->memory += groups * actors * (s->tracks * track_bytes + s->lanes * lane_bytes);
   if (m->count <= most_messages && m->memory <= most_memory)
     return TRUE;
-  g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
-               "more than %.2g messages in a step are too many to play one by one (at most %.2g); give --tier flow or fewer ranks",
-               m->count, most_messages);
+  if (m->count > most_messages)
+    g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
+                 "%.2g messages or more in a step are too many to play one by one (at most %.2g); give --tier flow or fewer ranks",
+                 m->count, most_messages);
+  else
+    g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
+                 "the messages of a step would take more than %.2g bytes of memory to play one by one; give --tier flow or fewer ranks",
+                 most_memory);
   return FALSE;
 }
 
@@ -153,6 +159,12 @@ fill_places (Messages *m, guint index, GError **error)
 }
 
 static gboolean
+some_slow (const Messages *m)
+{
+  return m->cards.slow_nodes > 0 && m->cards.slow_nodes < cluster_nodes (m->cluster);
+}
+
+static gboolean
 plan_call (Messages *m, guint index, GError **error)
 {
   const GraphCall *call = graph_get_call (m->graph, index);
@@ -174,7 +186,7 @@ plan_call (Messages *m, guint index, GError **error)
     return FALSE;
   if (schedule.servers > 0 && group.n_ranks != m->ranks)
     return refuse (error, call, "is of a part of the ranks, but servers serve all");
-  if (m->folded && (group.n_ranks != m->ranks || !fabric_may_fold (&schedule, &to->paths)))
+  if (m->folded && (group.n_ranks != m->ranks || (group.n_nodes > 1 && some_slow (m)) || !fabric_may_fold (&schedule, &to->paths)))
     return only_unfolded (error);
   to->call.n_groups = m->folded ? 1 : (guint) (call->members / group.n_ranks);
   to->call.launch = schedule_launch (&schedule, &to->paths, what.protocol);
@@ -247,12 +259,13 @@ build_world (Messages *m, GError **error)
 }
 
 Messages *
-messages_new (const StepGraph *graph, const Cluster *cluster, GError **error)
+messages_new (const StepGraph *graph, const Cluster *cluster, const MessageCards *cards, GError **error)
 {
   g_autoptr (Messages) m = g_new0 (Messages, 1);
 
   m->graph = graph;
   m->cluster = cluster;
+  m->cards = *cards;
   m->ranks = (uint32_t) price_all (cluster).n_ranks;
   m->folded = graph->classes->len == 1 && m->ranks > 1;
   m->calls = g_new0 (Call, MAX (graph->calls->len, 1));
@@ -309,6 +322,18 @@ const Fabric *
 messages_fabric (const Messages *m)
 {
   return m->any;
+}
+
+double
+messages_whole (const Messages *m, Id link)
+{
+  const Network *network = cluster_network (m->cluster);
+  uint32_t node;
+  const Id class = world_class (m->world, link, &node);
+
+  if (!some_slow (m) || class == 0 || !g_str_has_prefix (network_link (network, class)->name, "nic-"))
+    return 1;
+  return (guint64) node * m->per_node / cluster_gpus_per_node (m->cluster) >= m->cards.slow_nodes ? m->cards.left : 1;
 }
 
 gboolean

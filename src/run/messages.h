@@ -30,7 +30,10 @@ typedef struct
 #define MESSAGES_ERROR (messages_error_quark ())
 typedef enum { MESSAGES_FOLDED } MessagesError;
 GQuark messages_error_quark (void);
-Messages *messages_new  (const StepGraph *graph, const Cluster *cluster, GError **error);
+/* `slow_nodes`: the first so many have the cluster's cards, the others whole ones, of
+ * which those are the share `left` (cluster_degrade_nics ()). */
+typedef struct { guint64 slow_nodes; double left; } MessageCards;
+Messages *messages_new  (const StepGraph *graph, const Cluster *cluster, const MessageCards *cards, GError **error);
 void      messages_free (Messages *messages);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Messages, messages_free)
 
@@ -38,6 +41,7 @@ const MessageCall *messages_call   (const Messages *messages, guint call);
 guint              messages_groups (const Messages *messages);        /* of all calls */
 const FabricWorld *messages_world  (const Messages *messages);        /* NULL: no message at all */
 const Fabric      *messages_fabric (const Messages *messages);        /* one of them */
+double             messages_whole  (const Messages *messages, Id link);   /* factor on the times of a link: less than 1 where its card is whole */
 gboolean           messages_folded (const Messages *messages);
 double             messages_count  (const Messages *messages);        /* of a step, at most */
 /* The group of a call that a member is in, and as which actor. */

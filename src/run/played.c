@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/played.h"
 #include "run/quantile.h"
+#include "run/tier.h"
 
 /* Steps that count, without --runs.  Steps before those of each portion let it
  * settle: they are the ones that ended the portion before. */
@@ -17,6 +18,7 @@ played_clear (Played *played)
   draws_free (played->draws);
   ledger_free (played->ledger);
   execution_free (played->x);
+  messages_free (played->messages);
   graph_free (played->graph);
   g_free (played->lengths);
 }
@@ -24,9 +26,8 @@ played_clear (Played *played)
 static gboolean
 build (const Point *point, const StepInput *input, Played *out, GError **error)
 {
-  graph_free (out->graph);
-  out->graph = graph_new ();
-  return strategy_build (point->strategy, input, out->graph, error);
+  g_clear_pointer (&out->messages, messages_free);
+  return tier_build (point, input, &out->graph, &out->messages, error);
 }
 
 /* Tasks of a step with a class for every rank. */
@@ -36,12 +37,13 @@ unfolded_tasks (const StepGraph *graph)
   return (double) graph->tasks->len / graph->classes->len * (double) graph_world (graph);
 }
 
+/* Of messages the slowest of a class is nobody's: they are drawn for each rank. */
 static gboolean
-choose_each (const NoiseSpec *spec, const StepInput *input, const StepGraph *graph, gboolean *each, GError **error)
+choose_each (const NoiseSpec *spec, const StepInput *input, const StepGraph *graph, gboolean messages, gboolean *each, GError **error)
 {
   const double tasks = unfolded_tasks (graph);
 
-  *each = input->unfold || spec->ranks == NOISE_RANKS_EACH
+  *each = input->unfold || messages || spec->ranks == NOISE_RANKS_EACH
           || (spec->ranks == NOISE_RANKS_AUTO && graph_world (graph) <= each_ranks && tasks <= each_tasks);
   if (!*each || tasks <= most_tasks)
     return TRUE;
@@ -108,13 +110,15 @@ played_step (const Point *point, const StepInput *input, const PlayedOptions *op
   const gboolean drawn = noise_drawn (input->uneven) && !(input->compute->ideal && !(input->uneven->pause > 0));
   StepInput unfolded = *input;
 
-  if (!build (point, input, out, error) || (drawn && !choose_each (input->uneven, input, out->graph, &out->each, error)))
+  if (!build (point, input, out, error) || (drawn && !choose_each (input->uneven, input, out->graph, out->messages != NULL, &out->each, error)))
     return FALSE;
   out->tasks = out->graph->tasks->len;
   unfolded.unfold = TRUE;
   if (out->each && !input->unfold && !build (point, &unfolded, out, error))
     return FALSE;
   out->x = execution_new (out->graph, cluster_network (point->cluster), options->ideal_network);
+  if (out->messages != NULL)
+    execution_messages (out->x, out->messages);
   if (!steady_run (out->x, &out->window, error))
     return FALSE;
   if (drawn)

@@ -18,6 +18,7 @@ typedef struct
 typedef struct
 {
   StepGraph *graph;
+  Messages  *messages;    /* where they are played one by one; else NULL */
   Execution *x;           /* of the last steps played */
   Window     window;      /* there, what is shown of it */
   Ledger    *ledger;      /* over all steps that count */

@@ -4,6 +4,9 @@
 #include "scenario/scenario.h"
 #include "strategy/strategy.h"
 
+/* How collectives are played: see run/tier.h. */
+typedef enum { TIER_STEP_AUTO, TIER_STEP_FLOW, TIER_STEP_MESSAGE } StepTier;
+
 /* A scenario with its parts loaded: what a strategy builds from. */
 typedef struct
 {
@@ -14,6 +17,7 @@ typedef struct
   ComputeModel    compute;
   const Strategy *strategy;
   StepInput       input;     /* borrows from the above */
+  StepTier        tier;      /* flow, but where tier_choose () says otherwise */
 } Point;
 
 /* Errors start with "[group] key: "; see scenario_locate_error (). */

@@ -67,5 +67,6 @@ result_free (Result *r)
   g_strfreev (r->warnings);
   g_strfreev (r->findings);
   g_free (r->tier);
+  g_free (r->tier_reason);
   g_free (r);
 }

@@ -56,7 +56,8 @@ typedef struct
   char   **warnings;            /* NULL-terminated */
   char   **findings;            /* sentences on what the scenario asks about: what a slow GPU costs; NULL-terminated, NULL: none */
   guint64  events, tasks, meetings, solves;
-  char    *tier;                /* "flow" */
+  char    *tier, *tier_reason;  /* "flow", "message"; why */
+  guint64  messages;            /* of a step, played one by one */
 } Result;
 void result_free (Result *result);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Result, result_free)

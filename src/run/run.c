@@ -6,6 +6,7 @@
 #include "run/quantile.h"
 #include "run/sensitivity.h"
 #include "run/summary.h"
+#include "run/tier.h"
 #include "run/uncertainty.h"
 #include "run/validated.h"
 #include <math.h>
@@ -63,7 +64,7 @@ describe_point (Result *r, const Point *point)
   r->servers = s->servers.count;
   r->step_lo = r->step_hi = r->spread_p50 = r->spread_p95 = r->spread_p99 = NAN;
   r->scaling_efficiency = r->one_gpu_throughput = NAN;
-  r->tier = g_strdup ("flow");
+  r->tier = g_strdup (step_tier_names[point->tier]);
 }
 
 /* Servers that the algorithm does not use: paid for, and no cause of the time. */
@@ -141,10 +142,12 @@ add_warnings (Result *r, const Point *point)
 static const guint cheap_tasks = 12500;
 
 static gboolean
-want_sensitivities (const RunOptions *options, guint tasks)
+want_sensitivities (const RunOptions *options, const Played *played)
 {
+  const double messages = played->messages != NULL ? messages_count (played->messages) : 0;
+
   return options->sensitivities == SENSITIVITIES_ALWAYS
-         || (options->sensitivities == SENSITIVITIES_WHERE_CHEAP && tasks <= cheap_tasks);
+         || (options->sensitivities == SENSITIVITIES_WHERE_CHEAP && played->tasks + messages <= cheap_tasks);
 }
 
 /* Of single steps: nothing to do with how well their mean is known. */
@@ -181,6 +184,8 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   r->tasks = engine_n_tasks (execution_engine (played.x));
   r->meetings = engine_n_meetings (execution_engine (played.x));
   r->solves = network_run_solves (execution_network (played.x));
+  r->tier_reason = tier_reason (point, options->tier, played.graph, played.messages);
+  r->messages = execution_play (played.x) != NULL ? play_messages (execution_play (played.x)) / r->steps : 0;
   kinds = summary_collectives (r, played.x, &played.window, network);
   summary_ledger (r, &played, kinds);
   summary_rates (r, point);
@@ -192,7 +197,7 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   add_warnings (r, point);
   return summary_checks (r, &played, network, error)
          && (!options->what_if || add_what_ifs (r, point, options, error))
-         && (!want_sensitivities (options, played.tasks) || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
+         && (!want_sensitivities (options, &played) || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
 }
 
 const char *const run_one_gpu_sets[] = {
@@ -231,14 +236,17 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
 
   if (point == NULL)
     return NULL;
+  tier_choose (point, options->tier);
   r = g_new0 (Result, 1);
   describe_point (r, point);
-  if (!fill_result (r, point, options, error) || (options->interval && !uncertainty_fill (r, point, parts, options->monte_carlo, options->seed, error))
+  /* intervals are those of the flows' fits */
+  if (!fill_result (r, point, options, error)
+      || (options->interval && point->tier == TIER_STEP_FLOW && !uncertainty_fill (r, point, parts, options->monte_carlo, options->seed, error))
       || (options->one_gpu && !point->strategy->layout && !add_one_gpu (r, scenario, parts, error)))
     return NULL;
   if (options->what_if && !findings_uneven (r, point, options, parts, error))
     return NULL;
-  if (options->effects && r->tasks <= cheap_tasks * r->steps && !effect_remarks (r, scenario, parts, error))
+  if (options->effects && point->tier == TIER_STEP_FLOW && r->tasks <= cheap_tasks * r->steps && !effect_remarks (r, scenario, parts, error))
     return NULL;
   if (options->effects && !order_remark (r, scenario, point->cluster, parts, error))
     return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "base/shelf.h"
+#include "run/point.h"
 #include "run/result.h"
 #include "scenario/scenario.h"
 
@@ -11,6 +12,7 @@ typedef struct
   gboolean one_gpu;      /* run one GPU alone for the efficiency */
   gboolean lanes;        /* keep the spans */
   gboolean unfold;       /* a class for every rank */
+  StepTier tier;
   gboolean interval;     /* step_lo and step_hi, to first order */
   gboolean monte_carlo;  /* these from draws instead, of this seed */
   guint64  seed;         /* also of [noise] */

@@ -2,6 +2,7 @@
 #include "run/sensitivity.h"
 #include "run/steady.h"
 #include "run/summary.h"
+#include "run/tier.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +40,17 @@ static gboolean
 step_at (const Point *point, const ComputeModel *compute, const DurationScale *scale, double *seconds, GError **error)
 {
   StepInput input = point->input;
-  g_autoptr (StepGraph) graph = graph_new ();
+  g_autoptr (StepGraph) graph = NULL;
+  g_autoptr (Messages) messages = NULL;
   g_autoptr (Execution) x = NULL;
   Window window;
 
   input.compute = compute;
-  if (!strategy_build (point->strategy, &input, graph, error))
+  if (!tier_build (point, &input, &graph, &messages, error))
     return FALSE;
   x = execution_new (graph, cluster_network (point->cluster), FALSE);
+  if (messages != NULL)
+    execution_messages (x, messages);
   execution_scale (x, scale);
   if (!steady_run (x, &window, error))
     return FALSE;

@@ -298,7 +298,10 @@ message_run_reset (Execution *x)
     }
   for (Id link = 1; link <= links; link++)
     {
-      m->slower[link] = transfer_link_scale (x, world_class (messages_world (m->plan), link));
+      uint32_t number;
+      const Id class = world_class (messages_world (m->plan), link, &number);
+
+      m->slower[link] = transfer_link_scale (x, class) * messages_whole (m->plan, link);
       network_run_scale (m->network, link, 1 / m->slower[link]);
     }
   play_scale (m->play, x->scale.latency, m->slower);
@@ -320,6 +323,14 @@ const Play *
 execution_play (const Execution *x)
 {
   return x->messages != NULL ? x->messages->play : NULL;
+}
+
+double
+execution_play_busy (const Execution *x, Id link)
+{
+  const MessageRun *m = x->messages;
+
+  return play_bytes (m->play, link) / network_link (world_network (messages_world (m->plan)), link)->capacity * m->slower[link];
 }
 
 const Network *

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/tier.h"
+#include "base/names.h"
+
+/* What auto plays without asking: tenths of a second. */
+static const double cheap_messages = 200000;
+static const guint64 cheap_ranks = 1024;
+
+const char *const step_tier_names[] = { "auto", "flow", "message", NULL };
+
+gboolean
+step_tier_find (const char *name, StepTier *out, GError **error)
+{
+  g_autofree char *unknown = NULL;
+
+  for (guint i = 0; step_tier_names[i] != NULL; i++)
+    if (g_str_equal (step_tier_names[i], name))
+      {
+        *out = (StepTier) i;
+        return TRUE;
+      }
+  unknown = names_unknown ("tier", name, step_tier_names);
+  g_set_error_literal (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNKNOWN, unknown);
+  return FALSE;
+}
+
+static gboolean
+build (const Point *point, const StepInput *input, StepGraph **graph, GError **error)
+{
+  graph_free (*graph);
+  *graph = graph_new ();
+  return strategy_build (point->strategy, input, *graph, error);
+}
+
+gboolean
+tier_build (const Point *point, const StepInput *input, StepGraph **graph, Messages **messages, GError **error)
+{
+  const NoiseSpec *noise = &point->scenario->noise;
+  const MessageCards cards = { noise->slow_nodes, noise->slow_nodes > 0 ? noise->slow_nic : 1 };
+  g_autoptr (GError) folded = NULL;
+  StepInput each = *input;
+
+  *messages = NULL;
+  if (!build (point, input, graph, error))
+    return FALSE;
+  if (point->tier != TIER_STEP_MESSAGE)
+    return TRUE;
+  *messages = messages_new (*graph, point->cluster, &cards, &folded);
+  if (*messages != NULL)
+    return TRUE;
+  if (!g_error_matches (folded, MESSAGES_ERROR, MESSAGES_FOLDED) || input->unfold)
+    {
+      g_propagate_error (error, g_steal_pointer (&folded));
+      return FALSE;
+    }
+  each.unfold = TRUE;
+  if (!build (point, &each, graph, error))
+    return FALSE;
+  *messages = messages_new (*graph, point->cluster, &cards, error);
+  return *messages != NULL;
+}
+
+/* Where the wire is but latency and bandwidth, flow and messages take as long for ranks
+ * that come together; the measured floors of other transports are the flow's alone. */
+static gboolean
+textbook (const Point *point)
+{
+  const NetworkSpec *spec = &point->scenario->network;
+  const MachineInfo *machine = cluster_machine (point->cluster);
+  const char *between = spec->transport != NULL ? spec->transport : machine->transport;
+
+  return g_strcmp0 (between, "plain") == 0;
+}
+
+static gboolean
+some_slow (const Point *point)
+{
+  const NoiseSpec *noise = point->input.uneven;
+  const guint64 nodes = cluster_nodes (point->cluster);
+
+  return noise != NULL && !noise_drawn (noise)
+         && ((noise->slow_factor > 1 && noise->slow_ranks > 0 && noise->slow_ranks < point_gpus (point))
+             || (noise->slow_nic < 1 && noise->slow_nodes > 0 && noise->slow_nodes < nodes));
+}
+
+static gboolean
+cheap (Point *point)
+{
+  g_autoptr (StepGraph) graph = NULL;
+  g_autoptr (Messages) messages = NULL;
+
+  point->tier = TIER_STEP_MESSAGE;
+  return tier_build (point, &point->input, &graph, &messages, NULL) && messages_count (messages) + graph->tasks->len <= cheap_messages;
+}
+
+void
+tier_choose (Point *point, StepTier asked)
+{
+  if (asked == TIER_STEP_AUTO && some_slow (point) && textbook (point) && point_gpus (point) <= cheap_ranks && cheap (point))
+    return;
+  point->tier = asked == TIER_STEP_MESSAGE ? TIER_STEP_MESSAGE : TIER_STEP_FLOW;
+}
+
+static const char *
+why_flow (const Point *point, const StepGraph *graph)
+{
+  if (graph->calls->len == 0)
+    return "nothing travels between GPUs";
+  if (graph->classes->len == 1 && !some_slow (point))
+    return "ranks are alike and enter each collective together, so one activity for all its messages is exact";
+  if (some_slow (point))
+    return "ranks are unequal and a collective starts with the last of them, an upper bound; messages lack the measured floors of this "
+           "transport, or are too many or not known";
+  return "a collective starts with the last of its ranks: exact where they come together, else an upper bound";
+}
+
+char *
+tier_reason (const Point *point, StepTier asked, const StepGraph *graph, const Messages *messages)
+{
+  const char *how = asked == TIER_STEP_AUTO ? "chosen" : "as asked";
+
+  if (messages == NULL)
+    return g_strdup_printf ("%s: %s", how, why_flow (point, graph));
+  if (messages_groups (messages) == 0)
+    return g_strdup_printf ("%s: nothing travels between GPUs", how);
+  return g_strdup_printf ("%s: %sat most %.6g messages a step, %s", how, asked == TIER_STEP_AUTO ? "ranks are unequal; " : "", messages_count (messages),
+                          messages_folded (messages) ? "one rank's for all, which are alike" : "every rank's own");
+}
