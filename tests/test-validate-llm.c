@@ -29,7 +29,7 @@ static const Whole wholes[] = {
   { "llama3-405b-none", NULL, "llama3_405b", "nodes>0", ANCHOR_NONE, 2, 0.07, 0.09, 0.9 },
   { "dlperf-none", NULL, "dlperf_gpt", "nodes>0", ANCHOR_NONE, 21, 0.155, 0.31, 0.75 },
   { "vtrain-nodes-none", "training", "vtrain_a100", "nodes>1", ANCHOR_NONE, 48, 0.1, 0.165, 0.85 },
-  { "vtrain-node-none", "training", "vtrain_a100", "nodes=1", ANCHOR_NONE, 700, 0.145, 0.255, 0.85 },
+  { "vtrain-node-none", "training", "vtrain_a100", "nodes=1", ANCHOR_NONE, 700, 0.125, 0.22, 0.85 },
   { "vtrain-nodes-smallest", "training", "vtrain_a100", "nodes>1", ANCHOR_SMALLEST, 35, 0.09, 0.14, 0.85 },
   { "vtrain-node-smallest", "training", "vtrain_a100", "nodes=1", ANCHOR_SMALLEST, 450, 0.04, 0.08, 0.85 },
   { "mlperf-gpt3-none", "training", "mlperf_training", "model=gpt3*", ANCHOR_NONE, 5, 0.04, 0.06, 0.85 },
