@@ -16,12 +16,13 @@ struct Draws
   Slowest         *slowest;      /* NULL: each rank */
 };
 
+/* A million pauses in one step are as absurd as more of them. */
 guint
 draws_pauses (double phase, double every, guint64 step)
 {
   const double now = floor ((double) step / every + phase), before = floor (((double) step - 1) / every + phase);
 
-  return (guint) (now - before);
+  return (guint) fmin (now - before, 1e6);
 }
 
 static int

@@ -27,7 +27,7 @@ const Key noise_keys[] = {
   { "pause-steps", KEY_COUNT, UNIT_NONE, AT (pause_steps), NULL,
     "A rank pauses once in so many steps.", 1, 1e9 },
   { "pause-interval", KEY_QUANTITY, UNIT_TIME, AT (pause_interval), NULL,
-    "A rank pauses once in this time; in place of pause-steps." },
+    "A rank pauses once in this time; in place of pause-steps.", 1e-3, 1e9 },
   { "pause-together", KEY_BOOLEAN, UNIT_NONE, AT (pause_together), "false",
     "All ranks pause in the same step; false: each at its own time." },
   { "ranks", KEY_CHOICE, UNIT_NONE, AT (ranks), "auto",

@@ -13,6 +13,7 @@ try run good.ini -x
 try run good.ini -hx
 try run --set
 try run --set= good.ini
+try run --runs 0 good.ini
 try run --format
 try run --format xml good.ini
 try run --format=jsn good.ini
