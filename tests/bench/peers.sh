@@ -40,7 +40,7 @@ compare ()
         apart = -apart
       ratio = cpu["simgrid", 2] / cpu[tier, 2]
       print work, ranks, tier, cpu[tier, 2], cpu["simgrid", 2], sprintf ("%.0f", ratio), goal, memory[tier], memory["simgrid"],
-            time[tier], time["simgrid"], goal == 0 ? "" : ratio >= goal ? "met" : "MISSED"
+            time[tier], time["simgrid"], (goal == 0 ? "" : ratio >= goal ? "met" : "MISSED")
       if (!(apart <= 1e-6)) {
         print "peers.sh: " work " of " ranks ": predicted times are " apart " apart" > "/dev/stderr"
         exit 1
