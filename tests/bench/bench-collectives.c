@@ -45,7 +45,8 @@ paths_of (guint32 leaf, const Placement *placement, Network *network)
       leg->hop[p] = 5e-6;
       leg->share[p] = 1;
     }
-  paths.between_efficiency = paths.p2p_share = paths.p2p_pair_share = paths.p2p_ll = paths.tree_share = paths.pat_share = 1;
+  paths.between_efficiency = paths.p2p_share = paths.p2p_pair_share = paths.p2p_few_share = paths.p2p_ll = 1;
+  paths.tree_share = paths.pat_share = 1;
   paths.local = INFINITY;
   if (leaf > 0)
     {
