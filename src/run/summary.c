@@ -163,8 +163,12 @@ summary_rates (Result *r, const Point *point)
   r->throughput = (double) r->global_batch / r->step_time;
   r->throughput_per_gpu = r->throughput / (double) r->gpus;
   r->epoch_time = samples / r->throughput;
-  r->mfu = sample_flop (point->workload, NULL) * r->throughput_per_gpu / peak;
-  r->hfu = sample_flop (point->workload, &point->input) * r->throughput_per_gpu / peak;
+  r->mfu = r->hfu = NAN;   /* of kernels that take no time there is none */
+  if (!point->compute.ideal)
+    {
+      r->mfu = sample_flop (point->workload, NULL) * r->throughput_per_gpu / peak;
+      r->hfu = sample_flop (point->workload, &point->input) * r->throughput_per_gpu / peak;
+    }
   r->peak_name = g_strdup_printf ("%s dense %s", rate, precision_names[point->compute.precision]);
   r->cost_per_hour = cluster_price_per_hour (point->cluster);
   r->cost_per_million_samples = r->cost_per_hour / 3600 / r->throughput * 1e6;
