@@ -33,8 +33,9 @@ place(x, y) = (MIN = x < MIN ? x : MIN, MAX = x > MAX ? x : MAX, LOW = y < LOW ?
 stats IN using (place(column("x"), column("y"))) nooutput
 if (N == 0 || MAX < MIN) { printerr "no rows to draw"; exit status 1 }
 
-COLS = cols(LONGEST + 9)
-ROOM = N > 1 || CLOUD eq "yes" ? top_margin(N, LONGEST + 9) : top_margin(0, 1)
+LONGEST = LONGEST + (CLOUD eq "yes" ? strlen(", median") : 0)
+COLS = cols(LONGEST)
+ROOM = N > 1 || CLOUD eq "yes" ? top_margin(N, LONGEST) : top_margin(0, 1)
 # names that do not stand side by side lean
 LEAN = NAMED && WIDEST * 9 > 780.0 / M
 BOTTOM = LEAN ? 0.15 + 0.007 * (WIDEST > 30 ? 30 : WIDEST) : 0.14
@@ -48,6 +49,7 @@ LOGY = LOG eq "y" || LOG eq "xy"
 if (LOGX) { set logscale x }
 if (LOGY) {
   set logscale y
+  set format y "%g"
   set yrange [LOW / 1.15 : TOP * 1.15]
   # less than two decades: ticks between
   if (TOP / LOW < 100) {

@@ -42,7 +42,7 @@ awk -F , -v OFS=, -v tabs="$out/cost.tsv" '
     for (i = 1; i <= n; i++)
       printf "series\t%d\t%s\n", i, names[i] > tabs
   }' "$out/collectives.csv" "$out/peers.csv" "$out/maxmin.csv" "$out/folded.csv" > "$out/cost.csv"
-printf 'title\nCost against size: CPU time of one\n' > "$out/title.csv"
+printf 'title\nCost against size: CPU time on one core\n' > "$out/title.csv"
 if command -v gnuplot > /dev/null; then
   gnuplot -c "$here/../../plots/xy.gp" "$out/cost.csv" "$out/cost.svg" "" "$out/title.csv" "$out/cost.tsv"
 else
