@@ -46,17 +46,26 @@ add_level (Fabric *f, const Paths *paths, const Network *network, guint number, 
     }
 }
 
+static gboolean
+crosses_rails (const Fabric *f)
+{
+  return (f->rails > 1 && !f->pxn) || f->crossed > 0;
+}
+
 void
 fabric_add_levels (Fabric *f, const Schedule *s, const Paths *paths, const Network *network, guint64 cards)
 {
   const gboolean spread = s->priced == PRICED_POINT || s->more == ACTORS_SERVERS;
+  const gboolean single = s->priced == PRICED_POINT || s->priced == PRICED_PAIR;
 
   f->placement = paths->placement;
   f->box = f->world != NULL && f->placement != NULL ? MAX (placement_nodes (f->placement) / f->nodes, 1) : paths->box;
   f->level_latency = paths->level_latency;
   f->rails = paths->rails ? (uint32_t) MAX (f->apart / paths->box, 1) : 1;
   f->pxn = f->rails > 1 && paths->pxn;
-  for (guint i = 0; fabric_has_level (s, paths, i) || (i == 0 && f->rails > 1 && !f->pxn && paths->n_levels > 0); i++)
+  f->crossed = f->world != NULL && paths->rails && !paths->pxn && single && s->per_node > 1 && cards != 0
+                 ? 1 - 1. / __builtin_popcountll (cards) : 0;
+  for (guint i = 0; fabric_has_level (s, paths, i) || (i == 0 && crosses_rails (f) && paths->n_levels > 0); i++)
     {
       f->n_levels = i + 1;
       f->level[i].share = spread ? paths->level[i].uniform : paths->level[i].neighbour;
@@ -75,10 +84,10 @@ domain_of (const Fabric *f, guint level, uint32_t node)
 }
 
 static void
-load_level (const Fabric *f, const Level *level, uint32_t from, uint32_t to, Route *out)
+load_level (const Fabric *f, const Level *level, uint32_t from, uint32_t to, double part, Route *out)
 {
-  fabric_load (f, out, level->up + from, level->share);
-  fabric_load (f, out, level->down + to, level->share);
+  fabric_load_part (f, out, level->up + from, level->share, part);
+  fabric_load_part (f, out, level->down + to, level->share, part);
 }
 
 /* Up to the lowest level where both ends meet, and down. */
@@ -90,17 +99,19 @@ fabric_climb (const Fabric *f, uint32_t a, uint32_t b, uint32_t rail_a, uint32_t
       const Level *level = &f->level[i];
       const uint32_t from = domain_of (f, i, a), to = domain_of (f, i, b), rails = i == 0 ? f->rails : 1;
 
-      if (from == to && (i > 0 || rail_a == rail_b))
+      const double part = from != to || (i == 0 && rail_a != rail_b) ? 1 : i == 0 ? f->crossed : 0;
+
+      if (!(part > 0))
         return;
       if (level->pairs)
         fabric_load (f, out, level->up + from * (uint32_t) placement_domains (f->placement, i) + to, 1);
       else if (level->up != 0)
-        load_level (f, level, from * rails + (i == 0 ? rail_a : 0), to * rails + (i == 0 ? rail_b : 0), out);
+        load_level (f, level, from * rails + (i == 0 ? rail_a : 0), to * rails + (i == 0 ? rail_b : 0), part, out);
       else
         for (guint k = 0; k < f->n_cards; k++)
           {
-            fabric_load_part (f, out, f->rail[k].out + from, level->share, f->rail[k].part);
-            fabric_load_part (f, out, f->rail[k].in + to, level->share, f->rail[k].part);
+            fabric_load_part (f, out, f->rail[k].out + from, level->share, part * f->rail[k].part);
+            fabric_load_part (f, out, f->rail[k].in + to, level->share, part * f->rail[k].part);
           }
       out->latency += f->level_latency;
     }

@@ -23,6 +23,7 @@ struct Fabric
   uint32_t ranks, per_node, nodes, hosted;
   uint32_t apart, rails;   /* cards of a node with links of their own; leaves side by side that they hang on */
   gboolean pxn;
+  double   crossed;        /* in a world, what share of messages between GPUs changes its rail over the spine */
   guint    n_bridges, n_levels;
   Level    level[PLACEMENT_MAX_LEVELS];
   const Placement *placement;

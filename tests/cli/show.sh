@@ -17,3 +17,5 @@ try show good.ini --format json | head -8
 # A long text is cut in the table, so that the origins stay on the screen, and whole in CSV.
 lockstep show --set "scenario.question=Would $(seq -s ' and ' 40) nodes help?" good.ini | grep '^scenario *question'
 lockstep show --set "scenario.question=Would $(seq -s ' and ' 40) nodes help?" good.ini --format csv | grep -c 'and 40 nodes help'
+# Switches above the nodes, and how often the ring of the nodes goes from one to another.
+lockstep show --set network.topology=fat-tree --set network.nodes-per-leaf=1 --set cluster.placement=scattered --set network.oversubscription=2 good.ini | grep '^topology'
