@@ -18,7 +18,11 @@ static const Ran tables[] = {
   { "calibration/training-llm", "llama3_405b", 2 },
   { "calibration/training-llm", "dlperf_gpt", 21 },
   { "calibration/transformers", "llm_foundry", 90 },
-  { "calibration/transformers", "torchtitan", 6 },
+  { "calibration/training-llm", "bigscience_jz", 40 },
+  { "calibration/training-llm", "nemo_long_seq", 8 },
+  { "calibration/training-llm", "stas_llama8b", 7 },
+  { "calibration/training-llm", "colossalai", 1 },
+  { "calibration/transformers", "torchtitan", 12 },
   { "calibration/training", "dle_bert", 1 },
   { "calibration/training", "dle_cnn", 1 },
   { "calibration/training", "dle_nmt_rec_det", 1 },
@@ -219,6 +223,18 @@ test_offload (void)
 #undef SHARDED
 }
 
+/* Logits of 8,192 tokens and 128,256 words, two bytes and their fp32 copy. */
+static void
+test_chunked_loss (void)
+{
+  static const char head[] = "[cluster]\nmachine = dgx-h100\nnodes = 1\n[workload]\nname = llama3_8b\nsequence = 8192\nprecision = mixed-bf16\n"
+                             "[training]\nbatch-per-gpu = 1\nrecompute = full\nchunked-loss = ";
+  static const char tail[] = "\n[strategy]\nkind = zero\nstage = 3\n";
+  g_autofree char *whole = g_strconcat (head, "false", tail, NULL), *pieces = g_strconcat (head, "true", tail, NULL);
+
+  g_assert_cmpfloat_with_epsilon (use_of (whole).activations - use_of (pieces).activations, (2 + 4) * 8192.0 * 128256, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -233,5 +249,6 @@ main (int argc, char **argv)
   g_test_add_func ("/memory/llama-3", test_llama);
   g_test_add_func ("/memory/gradients-for-activations", test_gradients_for_activations);
   g_test_add_func ("/memory/offload", test_offload);
+  g_test_add_func ("/memory/chunked-loss", test_chunked_loss);
   return g_test_run ();
 }

@@ -42,6 +42,12 @@ kept_element (const StepInput *in, const Layer *layer)
   return layer->kind == LAYER_NORM || activation ? 1 : blocks_scores (layer) > 0 ? element + 1 : element;
 }
 
+static gboolean
+is_loss (const Workload *workload, guint i)
+{
+  return i < workload->n_layers && strstr (workload->layers[i].name, "cross_entropy") != NULL;
+}
+
 /* Bytes kept of one row of a transformer and one sample.  Over a GPT block of
  * width h and s tokens they add up to s h (34 + 5 a s/h): Korthikanti and others
  * 2022, equation 2, at two bytes a value.  A product whose output goes into a
@@ -59,7 +65,9 @@ kept_bytes (const StepInput *in, guint i)
 
   if (blocks_softmax (layer) || strstr (layer->name, "rope") != NULL)
     return 0;
-  if (strstr (layer->name, "cross_entropy") != NULL)
+  if (in->training->chunked_loss && (is_loss (in->workload, i) || is_loss (in->workload, i + 1)))
+    return 0;   /* Hsu and others 2024 (Liger): neither logits nor their gradient are ever whole */
+  if (is_loss (in->workload, i))
     return 4 * layer->out_elems;
   if (layer->kind == LAYER_GEMM && adds_residual (in->workload, i + 1))
     return drops (in) ? layer->out_elems : 0;

@@ -41,6 +41,8 @@ const Key training_keys[] = {
     "Activations of transformer blocks not kept but computed again: none, those of attention (selective), all (full), all but attention and every second matrix product (per-op: torchtitan).", .choices = recompute_names },
   { "attention", KEY_CHOICE, UNIT_NONE, offsetof (TrainingSpec, attention), "auto",
     "Attention scores written to memory (unfused) or not (flash); auto: flash with zero and fsdp in two-byte precision, as the stack has it with megatron, else unfused.", .choices = attention_names },
+  { "chunked-loss", KEY_BOOLEAN, UNIT_NONE, offsetof (TrainingSpec, chunked_loss), "false",
+    "Data-parallel, FSDP, ZeRO: output layer and loss go over the tokens in pieces (Liger), so that logits are never whole in memory." },
   { "offload-activations", KEY_COUNT, UNIT_NONE, offsetof (TrainingSpec, offload_activations), NULL,
     "FSDP, ZeRO: blocks of a transformer whose activations wait in host memory, copied beside the passes (Megatron-Core cpu-offloading-num-layers); without it none.", 1, 1e6 },
   { "offload-rate", KEY_QUANTITY, UNIT_RATE, offsetof (TrainingSpec, offload_rate), NULL,

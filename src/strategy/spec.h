@@ -15,6 +15,7 @@ typedef struct
   guint64 epochs;
   int     recompute;          /* activations of transformer blocks computed again in the backward pass */
   int     attention;          /* AUTO: flash where the framework's stack has it */
+  gboolean chunked_loss;      /* output layer and loss in pieces */
   guint64 offload_activations; /* blocks whose activations wait in host memory */
   double  offload_rate;       /* bytes/s one way between a GPU and the host; NAN: of its slot */
 } TrainingSpec;
