@@ -91,7 +91,8 @@ add_servers (GStrvBuilder *builder, const Point *point)
   if (pool != NULL)
     g_strv_builder_add (builder, pool);
   add_idle_servers (builder, reducers, s->reducers.count, algorithm);
-  add_idle_servers (builder, servers, s->servers.count, algorithm);
+  if (!g_str_equal (point->strategy->name, servers))   /* which has its variables there whatever the algorithm */
+    add_idle_servers (builder, servers, s->servers.count, algorithm);
 }
 
 /* A named algorithm that some of the step's calls cannot use. */

@@ -194,19 +194,41 @@ check_batch (const Scenario *scenario, const GArray *places, GError **error)
   return FALSE;
 }
 
+static void
+add_warning (Result *r, const char *text)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+
+  if (r->warnings != NULL)
+    g_strv_builder_addv (builder, (const char **) r->warnings);
+  g_strv_builder_add (builder, text);
+  g_strfreev (r->warnings);
+  r->warnings = g_strv_builder_end (builder);
+}
+
 static Result *
 run_place (Shelf *parts, const Scenario *outer, const Place *place, gboolean strong, guint64 scenario_gpus, GError **error)
 {
   const RunOptions options = { .interval = TRUE, .parts = parts };
+  const gboolean fewer = outer->servers.colocated == COLOCATED_TRUE && outer->servers.count > place->nodes;   /* at most one a node */
   g_autofree char *nodes = g_strdup_printf ("cluster.nodes=%" G_GUINT64_FORMAT, place->nodes);
   g_autofree char *gpus = g_strdup_printf ("cluster.gpus-per-node=%" G_GUINT64_FORMAT, place->gpus_per_node);
-  const char *const sets[] = { nodes, gpus, NULL };
+  g_autofree char *servers = g_strdup_printf ("parameter-server.count=%" G_GUINT64_FORMAT, place->nodes);
+  const char *const sets[] = { nodes, gpus, fewer ? servers : NULL, NULL };
   g_autoptr (Scenario) point = scenario_with (outer, sets, error);
+  Result *r;
 
   if (point == NULL)
     return NULL;
   set_mode (point, outer, strong, scenario_gpus);
-  return run_scenario (point, &options, error);
+  r = run_scenario (point, &options, error);
+  if (r != NULL && fewer)
+    {
+      g_autofree char *text = g_strdup_printf ("[parameter-server] count: the workers hold one server each, so below %" G_GUINT64_FORMAT
+                                               " nodes there are as many as nodes", outer->servers.count);
+      add_warning (r, text);
+    }
+  return r;
 }
 
 static Result *
