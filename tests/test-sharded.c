@@ -149,6 +149,39 @@ test_fsdp_accumulation (void)
   g_assert_cmpfloat (whole->step_time, <, parts->step_time);
 }
 
+/* Tables on owners.  DLRM on 16 GPUs with 100 samples each: 26 x 128 values of two
+ * bytes a sample leave, 15/16 of them, forward and again backward; the dense network's
+ * 2,368,897 gradients of 4 bytes are all-reduced.  A GPU holds 4 x 187,767,399 x 128 / 16
+ * bytes of tables and 6 of the rest, and no table's gradient. */
+static void
+test_owners (void)
+{
+  static const char sets[] = "workload.name=dlrm_criteo workload.precision=mixed-fp16 strategy.kind=ddp strategy.sparse=model-parallel "
+                             "training.optimizer=sgd training.batch-per-gpu=100";
+  g_auto (Built) b = build (sets);
+  const MemoryUse use = memory (sets);
+
+  near (sent (b.graph, OP_ALL_TO_ALL), 2 * 15.0 / 16 * 100 * 26 * 128 * 2);
+  near (sent (b.graph, OP_ALL_REDUCE), 2 * 15.0 / 16 * 2368897 * 4);
+  near (sent (b.graph, OP_ALL_GATHER), 0);
+  near (use.weights, 4.0 * 187767399 * 128 / 16 + 6 * 2368897.0);
+  g_assert_cmpfloat (use.gradients, <=, 4 * 2368897.0);
+  g_assert_true (use.fits);
+}
+
+/* The bottom network runs beside the exchange, the interaction waits for it. */
+static void
+test_owners_order (void)
+{
+  g_autoptr (Result) free = result ("workload.name=dlrm_criteo workload.precision=fp32 strategy.kind=ddp strategy.sparse=model-parallel "
+                                    "training.optimizer=sgd training.batch-per-gpu=4000 collective.algorithm=auto", FALSE);
+  const CollectiveUse *forward = &free->collectives[0];
+
+  g_assert_cmpstr (forward->label, ==, "embeddings");
+  g_assert_cmpfloat (forward->exposed_s, <, forward->end - forward->start);
+  g_assert_cmpfloat (forward->exposed_s, >, 0);
+}
+
 /* Clipping: an all-reduce of one number, 2 x 15/16 x 4 bytes, and 12 bytes a parameter
  * of the GPU's share, read and written at the rate of copies. */
 static void
@@ -657,6 +690,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sharded/clipping", test_clipping);
+  g_test_add_func ("/sharded/owners", test_owners);
+  g_test_add_func ("/sharded/owners-order", test_owners_order);
   g_test_add_func ("/sharded/fsdp/bytes", test_fsdp_bytes);
   g_test_add_func ("/sharded/fsdp/accumulation", test_fsdp_accumulation);
   g_test_add_func ("/sharded/fsdp/hybrid", test_hybrid);

@@ -21,6 +21,7 @@ typedef struct
   double     noise;
   double    *forward, *backward;        /* s a layer */
   GArray    *open;                      /* rows of meetings that the step waits for */
+  guint      exchange_queue;            /* of exchange.c; NO_ROW: no table is dealt out */
 } Builder;
 
 #define NO_ROW G_MAXUINT
@@ -60,6 +61,15 @@ typedef struct
 gboolean collective_place (Builder *b, const Collective *what, guint *placed, GError **error);
 /* One more communication queue a class. */
 guint    comm_row     (Builder *b, const char *name);
+
+/* Embedding tables on owners (exchange.c): where tables are dealt out, queues for
+ * what they exchange; the last such table; the first layer that reads what they
+ * give; the rows of a micro-batch, or their gradients, all to all behind `after`. */
+void     exchange_init   (Builder *b);
+gboolean exchange_last   (const Builder *b, guint layer);
+gboolean exchange_reader (const Builder *b, guint layer);
+gboolean exchange_place  (Builder *b, guint after, gboolean back, guint *placed, GError **error);
+void     exchange_wait   (Builder *b, guint placed, guint row);
 
 /* nn.DataParallel (one-process.c): batch and weights leave GPU 0; outputs return behind `last`. */
 gboolean one_process_leave  (Builder *b, GError **error);

@@ -80,11 +80,11 @@ input_seconds (const Builder *b, gboolean first)
   return serial + (isnan (input->rate) ? 0 : samples / input->rate);
 }
 
-static guint
-forward_pass (Builder *b, gboolean first_micro_step)
+static gboolean
+forward_pass (Builder *b, gboolean first_micro_step, guint *end, GError **error)
 {
   const double input = input_seconds (b, first_micro_step);
-  guint first = NO_ROW, last = NO_ROW;
+  guint first = NO_ROW, last = NO_ROW, rows = NO_ROW;
 
   if (input > 0 && b->in->input->in_step)
     compute_row (b, NO_ROW, GRAPH_FIXED, CAUSE_INPUT, input, 1, "input");
@@ -95,10 +95,15 @@ forward_pass (Builder *b, gboolean first_micro_step)
       last = kernel_row (b, operator_row (b, 1, name), b->forward[i], b->noise, name);
       if (first == NO_ROW)
         first = last;
+      if (exchange_last (b, i) && !exchange_place (b, last, FALSE, &rows, error))
+        return FALSE;
+      if (exchange_reader (b, i))
+        exchange_wait (b, rows, last);
     }
   if (input > 0 && !b->in->input->in_step)
     feed_input (b, first, input);
-  return last;
+  *end = last;
+  return TRUE;
 }
 
 /* GPUs that one host task of the backward pass issues for: torch's autograd
@@ -122,13 +127,17 @@ backward_pass (Builder *b, gboolean reduce, GError **error)
 {
   const GArray *groups = b->policy->groups;
   const double operators = backward_operators (b->policy, b->issue);
-  guint next = 0;
+  guint next = 0, rows = NO_ROW;
 
   for (guint i = b->in->workload->n_layers; i-- > 0;)
     {
       const char *name = b->in->workload->layers[i].name;
       const guint row = kernel_row (b, operator_row (b, operators, name), b->backward[i], b->noise, name);
 
+      if (exchange_reader (b, i) && !exchange_place (b, row, TRUE, &rows, error))
+        return FALSE;
+      if (exchange_last (b, i))
+        exchange_wait (b, rows, row);
       if (reduce && sparse_layer (b->in, &b->in->workload->layers[i]) && !gather_rows (b, &b->in->workload->layers[i], row, error))
         return FALSE;
       for (; reduce && next < groups->len && g_array_index (groups, Bucket, next).last == i; next++)
@@ -154,7 +163,7 @@ static void
 optimizer_step (Builder *b, gboolean reduced, guint gradients)
 {
   const StepInput *in = b->in;
-  const double params = reduced ? sparse_updated (in) : in->workload->params, issue = b->policy->root ? 1 / b->issue : 1;
+  const double params = reduced || sparse_owned_params (in) > 0 ? sparse_updated (in) : in->workload->params, issue = b->policy->root ? 1 / b->issue : 1;
   const double seconds = compute_copy_seconds (in->compute, params * software_optimizer_traffic (in->training->optimizer));
   guint host;
 
@@ -198,7 +207,8 @@ build_step (Builder *b, GError **error)
 
       if (!before_forward (b, several, reduce, error))
         return FALSE;
-      forward = forward_pass (b, m == 0);
+      if (!forward_pass (b, m == 0, &forward, error))
+        return FALSE;
       if ((several && b->policy->root && !one_process_gather (b, forward, error)) || !backward_pass (b, reduce, error))
         return FALSE;
       if (reduce || last)
@@ -238,5 +248,6 @@ data_parallel_build (const StepInput *in, const DataParallel *policy, StepGraph 
   forward = b.forward = data_parallel_forward (in);
   backward = b.backward = data_parallel_backward (in, forward);
   builder_queues (&b);
+  exchange_init (&b);
   return build_step (&b, error);
 }

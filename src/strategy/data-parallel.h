@@ -55,6 +55,9 @@ double  *data_parallel_ready  (const StepInput *in, const DataParallel *policy);
  * optimizer updates. */
 gboolean sparse_layer    (const StepInput *in, const Layer *layer);
 gboolean sparse_shared   (const Workload *workload, const Layer *layer);
+/* model-parallel: whether a layer's table is dealt out to the GPUs; parameters of all such. */
+gboolean sparse_owned    (const StepInput *in, const Layer *layer);
+double   sparse_owned_params (const StepInput *in);
 const Workload *sparse_rest (const StepInput *in, Workload *copy);
 double   sparse_elements (const StepInput *in, const Layer *layer);
 double   sparse_updated  (const StepInput *in);

@@ -62,7 +62,7 @@ blocking_seconds (gpointer user, double bytes)
 static gboolean
 price_blocking (Blocking *b)
 {
-  const double size = b->in->workload->params * wire_bytes (b->in);
+  const double size = (b->in->workload->params - sparse_owned_params (b->in)) * wire_bytes (b->in);
   GraphCall call = { .call = { .op = OP_ALL_REDUCE, .size = size, .protocol = PROTOCOL_AUTO } };
   gboolean on_gpu;
 
@@ -131,7 +131,7 @@ build (const StepInput *in, StepGraph *graph, GError **error)
 static void
 memory (const StepInput *in, MemoryUse *out)
 {
-  const double all = in->workload->params * wire_bytes (in);
+  const double all = (in->workload->params - sparse_owned_params (in)) * wire_bytes (in);
 
   data_parallel_memory (in, builder_world (in) == 1 ? 0 : fmin (all, in->spec->fusion_size), out);
 }

@@ -27,7 +27,7 @@ data_parallel_forward (const StepInput *in)
       const KernelWork work = {
         .kind = kernel_classes[layer->kind],
         .flop = layer->flop * batch,
-        .bytes = (layer->bytes_fp32 / 4 - 2 * scores) * precision_activation_bytes (in->compute->precision) * batch + 4 * layer->params,
+        .bytes = (layer->bytes_fp32 / 4 - 2 * scores) * precision_activation_bytes (in->compute->precision) * batch + (sparse_owned (in, layer) ? 0 : 4 * layer->params),
         .winograd = layer->winograd,
         .m = layer->m * batch, .n = layer->n, .k = layer->k,
       };

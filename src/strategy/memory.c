@@ -169,10 +169,10 @@ gradients_at_peak (const StepInput *in, double element)
   double balance = 0, most = 0;
 
   if (in->batch.accumulation > 1 || in->training->recompute != RECOMPUTE_NONE)
-    return workload->params * element;
+    return (workload->params - sparse_owned_params (in)) * element;
   for (guint i = workload->n_layers; i-- > 0;)
     {
-      balance += element * workload->layers[i].params;
+      balance += sparse_owned (in, &workload->layers[i]) ? 0 : element * workload->layers[i].params;
       most = MAX (most, balance);
       balance -= (double) in->batch.per_gpu * (transformer ? kept_bytes (in, i) : plain_bytes (in, i));
     }
@@ -216,13 +216,14 @@ weight_bytes (Precision precision)
 void
 data_parallel_memory (const StepInput *in, double group_bytes, MemoryUse *out)
 {
-  const double params = in->workload->params;
+  const double owned = sparse_owned_params (in), ranks = (double) (cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster));
+  const double params = in->workload->params - owned, tables = owned / ranks;   /* tables: fp32, changed in place */
   const Precision precision = in->compute->precision;
 
   *out = (MemoryUse) {
-    .weights = params * weight_bytes (precision),
+    .weights = params * weight_bytes (precision) + 4 * tables,
     .gradients = gradients_at_peak (in, precision == PRECISION_FP16 || precision == PRECISION_BF16 ? 2 : 4),
-    .optimizer = params * software_optimizer_state (in->training->optimizer),
+    .optimizer = (params + tables) * software_optimizer_state (in->training->optimizer),
     .activations = memory_activations (in),
     .buffers = group_bytes,
   };

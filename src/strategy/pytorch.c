@@ -82,7 +82,7 @@ ddp_memory (const StepInput *in, MemoryUse *out)
 {
   const double wire = software_gradient_bytes (in->spec, in->compute->precision, FALSE);
 
-  data_parallel_memory (in, in->spec->bucket_view ? 0 : in->workload->params * wire, out);
+  data_parallel_memory (in, in->spec->bucket_view ? 0 : (in->workload->params - sparse_owned_params (in)) * wire, out);
 }
 
 const Strategy strategy_single = {
@@ -138,7 +138,7 @@ flat_memory (const StepInput *in, MemoryUse *out)
   const double wire = software_gradient_bytes (in->spec, in->compute->precision, TRUE);
   const gboolean alone = cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster) == 1;
 
-  data_parallel_memory (in, alone ? 0 : in->workload->params * wire, out);
+  data_parallel_memory (in, alone ? 0 : (in->workload->params - sparse_owned_params (in)) * wire, out);
 }
 
 static void

@@ -24,6 +24,25 @@ sparse_shared (const Workload *workload, const Layer *layer)
   return FALSE;
 }
 
+/* By the strategies that have the key. */
+gboolean
+sparse_owned (const StepInput *in, const Layer *layer)
+{
+  static const char *const kinds[] = { "ddp", "flat", "horovod", NULL };
+
+  return in->spec->sparse == SPARSE_MODEL_PARALLEL && in->spec->kind != NULL && g_strv_contains (kinds, in->spec->kind) && layer->kind == LAYER_EMBEDDING && !sparse_shared (in->workload, layer);
+}
+
+double
+sparse_owned_params (const StepInput *in)
+{
+  double params = 0;
+
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    params += sparse_owned (in, &in->workload->layers[i]) ? in->workload->layers[i].params : 0;
+  return params;
+}
+
 const Workload *
 sparse_rest (const StepInput *in, Workload *copy)
 {
@@ -34,7 +53,7 @@ sparse_rest (const StepInput *in, Workload *copy)
   copy->layers = g_memdup2 (in->workload->layers, sizeof (Layer) * in->workload->n_layers);
   for (guint i = 0; i < copy->n_layers; i++)
     {
-      if (sparse_layer (in, &in->workload->layers[i]))
+      if (sparse_layer (in, &in->workload->layers[i]) || sparse_owned (in, &in->workload->layers[i]))
         copy->layers[i].n_tensors = 0;
     }
   return copy;
@@ -59,6 +78,8 @@ sparse_updated (const StepInput *in)
 
       if (sparse_layer (in, layer))
         elements += sparse_elements (in, layer) - layer->params;
+      else if (sparse_owned (in, layer))   /* an owner's share of all ranks' rows */
+        elements += (double) in->batch.per_gpu * layer->out_elems - layer->params;
     }
   return elements;
 }
