@@ -21,6 +21,7 @@ played_clear (Played *played)
   messages_free (played->messages);
   graph_free (played->graph);
   g_free (played->lengths);
+  *played = (Played) { 0 };
 }
 
 static gboolean

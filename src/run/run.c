@@ -173,6 +173,7 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   StepInput input = point->input;
   g_auto (Played) played = { 0 };
   g_autofree guint *kinds = NULL;
+  gboolean sensitivities;
 
   input.unfold = options->unfold;
   if (!played_step (point, &input, &how, &played, error))
@@ -196,9 +197,12 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   if (options->lanes)
     summary_lanes (r, played.x, &played.window);
   add_warnings (r, point);
-  return summary_checks (r, &played, network, error)
-         && (!options->what_if || add_what_ifs (r, point, options, error))
-         && (!want_sensitivities (options, &played) || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
+  if (!summary_checks (r, &played, network, error))
+    return FALSE;
+  sensitivities = want_sensitivities (options, &played);
+  played_clear (&played);   /* a large graph need not lie beside that of the next run */
+  return (!options->what_if || add_what_ifs (r, point, options, error))
+         && (!sensitivities || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
 }
 
 const char *const run_one_gpu_sets[] = {
