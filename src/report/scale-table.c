@@ -51,7 +51,7 @@ scale_columns (const ScaleStudy *study)
 {
   static const struct { const char *title; gboolean right; } columns[] = {
     { "nodes", TRUE }, { "GPUs", TRUE }, { "batch", TRUE }, { "batch/GPU", TRUE }, { "step ms", TRUE },
-    { "5 to 95 %", TRUE }, { "measured", TRUE }, { "error", TRUE }, { "samples/s", TRUE }, { "per GPU", TRUE },
+    { "5 to 95 %", TRUE }, { "p50, p95, p99", TRUE }, { "measured", TRUE }, { "error", TRUE }, { "samples/s", TRUE }, { "per GPU", TRUE },
     { "efficiency", TRUE }, { "gain", TRUE }, { "idle", TRUE }, { "largest loss", FALSE }, { "fits", FALSE },
   };
   TextTable *table = text_table_new ("");
@@ -88,6 +88,18 @@ interval_text (const Result *point)
   return g_strdup_printf ("%s - %s", lo, hi);
 }
 
+/* Of single steps, where [noise] makes them differ. */
+static char *
+spread_text (const Result *point)
+{
+  if (!isfinite (point->spread_p50))
+    return g_strdup ("");
+  g_autofree char *p50 = text_ms (point->spread_p50, point->step_time);
+  g_autofree char *p95 = text_ms (point->spread_p95, point->step_time);
+  g_autofree char *p99 = text_ms (point->spread_p99, point->step_time);
+  return g_strdup_printf ("%s, %s, %s", p50, p95, p99);
+}
+
 static void
 add_point (TextTable *table, const ScaleStudy *study, const Curve *curve, guint i)
 {
@@ -103,6 +115,7 @@ add_point (TextTable *table, const ScaleStudy *study, const Curve *curve, guint 
   text_table_take (table, batch_text (point));
   text_table_take (table, text_ms (point->step_time, point->step_time));
   text_table_take (table, interval_text (point));
+  text_table_take (table, spread_text (point));
   text_table_take (table, text_ms (measured, point->step_time));
   text_table_take (table, text_change (point->step_time / measured - 1));
   text_table_take (table, text_number (point->throughput));

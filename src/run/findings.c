@@ -50,7 +50,7 @@ cost (double step, double without)
   const double share = 1 - without / step;
   char text[G_ASCII_DTOSTR_BUF_SIZE];
 
-  if (!(fabs (share) >= nothing))
+  if (!(share >= nothing))
     return NULL;
   return g_strdup_printf ("%s %%", g_ascii_formatd (text, sizeof text, "%.1f", 100 * share));
 }

@@ -107,7 +107,9 @@ why_flow (const Point *point, const StepGraph *graph)
   if (graph->calls->len == 0)
     return "nothing travels between GPUs";
   if (graph->classes->len == 1 && !some_slow (point))
-    return "ranks are alike and enter each collective together, so one activity for all its messages is exact";
+    return textbook (point) ? "ranks are alike and enter each collective together, so one activity for all its messages is exact"
+                            : "ranks are alike and enter each collective together, so one activity stands for all its messages, with the "
+                              "measured floors of this transport that messages lack";
   if (some_slow (point))
     return "ranks are unequal and a collective starts with the last of them, an upper bound; messages lack the measured floors of this "
            "transport, or are too many or not known";
