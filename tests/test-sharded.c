@@ -685,6 +685,32 @@ test_properties (void)
   g_assert_cmpuint (alone->n_collectives, ==, 0);
 }
 
+/* 16 of 32 blocks offloaded, one of them at work: 15 x 6 samples x 2,048 tokens x 4,096
+ * x 32 B go out and come back at 63 GB/s each way.  A GPU that computes in no time waits
+ * for that all the same. */
+static void
+test_offload_ideal (void)
+{
+  static const char text[] = "[cluster]\nmachine = dgx-h100\nnodes = 1\n[workload]\nname = mpt_7b\nprecision = mixed-bf16\n"
+                             "[training]\nbatch-per-gpu = 6\noptimizer = adam\noffload-activations = 16\noffload-rate = 63 GB/s\n"
+                             "[strategy]\nkind = fsdp\nstack = llm-foundry-2023\n";
+  const double copies = 15 * 6 * 2048.0 * 4096 * 32 / 63e9;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Scenario) s = scenario_parse ("test.ini", text, strlen (text), NULL, &error);
+  g_autoptr (Result) r = s != NULL ? run_scenario (s, &(RunOptions) { .what_if = TRUE }, &error) : NULL;
+  guint ideal = 0;
+
+  g_assert_no_error (error);
+  for (guint i = 0; i < r->n_what_if; i++)
+    if (g_str_equal (r->what_if[i].name, "ideal GPU"))
+      {
+        ideal++;
+        g_assert_cmpfloat (r->what_if[i].seconds, >=, 2 * copies);
+        g_assert_cmpfloat (r->what_if[i].seconds, <=, r->step_time);
+      }
+  g_assert_cmpuint (ideal, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -708,6 +734,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sharded/memory/verdicts", test_verdicts);
   g_test_add_func ("/sharded/recompute", test_recompute_time);
   g_test_add_func ("/sharded/unfold", test_unfold);
+  g_test_add_func ("/sharded/offload-ideal", test_offload_ideal);
   g_test_add_func ("/sharded/tied", test_tied);
   g_test_add_func ("/sharded/sparse", test_sparse);
   g_test_add_func ("/sharded/bad-input", test_bad_input);

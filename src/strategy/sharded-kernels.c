@@ -153,6 +153,18 @@ stops_early (const Kernels *k, const guint *blocks, guint layer)
          && strstr (workload->layers[last].name, "add") != NULL;
 }
 
+/* A pass of n layers to no less than `least`; layers that take no time share it evenly. */
+static void
+stretch (double *seconds, guint n, double least)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < n; i++)
+    sum += seconds[i];
+  for (guint i = 0; sum < least && i < n; i++)
+    seconds[i] = sum > 0 ? seconds[i] * (least / sum) : least / n;
+}
+
 /* Activations leave the GPU beside the forward pass and return beside the backward
  * pass: either is no shorter than its copies. */
 static gboolean
@@ -160,7 +172,6 @@ pace_copies (Sharded *s, GError **error)
 {
   const StepInput *in = s->b.in;
   const double slot = cluster_gpu (in->cluster)->pcie, rate = isnan (in->training->offload_rate) ? slot : in->training->offload_rate;
-  double forward = 0, backward = 0;
 
   if (memory_offloaded (in) == 0)
     return TRUE;
@@ -171,16 +182,8 @@ pace_copies (Sharded *s, GError **error)
       return FALSE;
     }
   const double copies = memory_offloaded_bytes (in) / rate;
-  for (guint i = 0; i < in->workload->n_layers; i++)
-    {
-      forward += s->b.forward[i];
-      backward += s->b.backward[i];
-    }
-  for (guint i = 0; i < in->workload->n_layers; i++)
-    {
-      s->b.forward[i] *= fmax (copies / forward, 1);
-      s->b.backward[i] *= fmax (copies / backward, 1);
-    }
+  stretch (s->b.forward, in->workload->n_layers, copies);
+  stretch (s->b.backward, in->workload->n_layers, copies);
   return TRUE;
 }
 
