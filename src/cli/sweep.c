@@ -7,7 +7,7 @@
 #define TICK_US  (100 * 1000)   /* between two lines of progress */
 
 static const Option options[] = {
-  { "intervals", 0, OPTION_FLAG, offsetof (Options, intervals), NULL, "Also where each step lies, 5 to 95 %." },
+  { "intervals", 0, OPTION_FLAG, offsetof (Options, intervals), NULL, "CSV and JSON: also where each step lies, 5 to 95 %." },
   { "jobs", 0, OPTION_TEXT, offsetof (Options, jobs), "N", "Threads; without it one a processor." },
   { NULL, 0, 0, 0, NULL, NULL }
 };

@@ -118,6 +118,19 @@ add_unused_algorithm (GStrvBuilder *builder, const Result *r, const Point *point
     }
 }
 
+/* A smaller batch shrinks activations only, and one sample cannot be split. */
+static const char *
+memory_advice (const Result *r)
+{
+  const MemoryUse *m = &r->memory;
+
+  if (m->weights + m->gradients + m->optimizer >= m->capacity)
+    return "weights, gradients and optimizer states alone are too large: shard them over more GPUs";
+  if (r->batch_per_gpu > 1)
+    return "a smaller batch-per-gpu-max accumulates the rest";
+  return "the batch is one sample already: recompute activations, or shard over more GPUs";
+}
+
 static void
 add_warnings (Result *r, const Point *point)
 {
@@ -129,8 +142,8 @@ add_warnings (Result *r, const Point *point)
     {
       g_autofree char *total = quantity_format (r->memory.total, UNIT_BYTES);
       g_autofree char *capacity = quantity_format (r->memory.capacity, UNIT_BYTES);
-      g_autofree char *text = g_strdup_printf ("does not fit: about %s a GPU, which has %s; a smaller batch-per-gpu-max "
-                                               "accumulates the rest", total, capacity);
+      g_autofree char *text = g_strdup_printf ("does not fit: about %s a GPU, which has %s; %s", total, capacity,
+                                               memory_advice (r));
 
       g_strv_builder_add (builder, text);
     }

@@ -13,7 +13,7 @@ const Key noise_keys[] = {
   { "step-cv", KEY_QUANTITY, UNIT_SHARE, AT (step_cv), "0",
     "Spread of all kernels of a rank together, drawn anew in each step: 5 to 10 % with samples of unequal length.", 0, 2 },
   { "distribution", KEY_CHOICE, UNIT_NONE, AT (distribution), "lognormal",
-    "Of both spreads; normal: cut off at no time at all.", .choices = distribution_names },
+    "Of both spreads; normal: a time below zero counts as zero.", .choices = distribution_names },
   { "slow-ranks", KEY_COUNT, UNIT_NONE, AT (slow_ranks), "0",
     "GPUs that are slow in every step, from the first one on.", 0, 1e9 },
   { "slow-factor", KEY_NUMBER, UNIT_NONE, AT (slow_factor), "1.1",
