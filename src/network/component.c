@@ -5,29 +5,15 @@
 /* Who shares what with whom: transfers are joined by each link that can limit them. */
 
 static void
-visit_transfer (NetworkRun *run, Id id)
-{
-  if (STAMP (run, id) == run->epoch)
-    return;
-  STAMP (run, id) = run->epoch;
-  g_array_append_val (run->component, id);
-}
-
-static void
 visit_link (NetworkRun *run, Id id)
 {
-  LinkState *link = &run->link[id];
-
-  if (link->stamp == run->epoch || !isfinite (link->capacity))
+  if (!component_take_link (run, id))
     return;
-  link->stamp = run->epoch;
-  link_settle (run, &run->ledger[id]);
-  g_array_append_val (run->component_links, id);
 
-  CrowdWalk walk = crowd_walk (link);
+  CrowdWalk walk = crowd_walk (&run->link[id]);
 
   for (Id transfer; (transfer = crowd_next (run, &walk)) != 0;)
-    visit_transfer (run, transfer);
+    component_take_transfer (run, transfer);
 }
 
 /* Asks for the records of transfers that come up some steps later, each when what
@@ -64,7 +50,7 @@ network_component (NetworkRun *run, Id seed)
   g_array_set_size (run->component, 0);
   g_array_set_size (run->component_links, 0);
   if (seed & DIRTY_TRANSFER)
-    visit_transfer (run, seed & ~DIRTY_TRANSFER);
+    component_take_transfer (run, seed & ~DIRTY_TRANSFER);
   else
     visit_link (run, seed);
   for (guint i = 0; i < run->component->len; i++)

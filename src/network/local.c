@@ -14,28 +14,14 @@
 #define ROUNDING 0x1p-32
 
 static void
-take_link (NetworkRun *run, Id id)
-{
-  LinkState *link = &run->link[id];
-
-  if (link->stamp == run->epoch || !isfinite (link->capacity))
-    return;
-  link->stamp = run->epoch;
-  link_settle (run, &run->ledger[id]);
-  g_array_append_val (run->component_links, id);
-}
-
-static void
 take (NetworkRun *run, Id id)
 {
   Transfer *transfer = TRANSFER (run, id);
 
-  if (STAMP (run, id) == run->epoch)
+  if (!component_take_transfer (run, id))
     return;
-  STAMP (run, id) = run->epoch;
-  g_array_append_val (run->component, id);
   for (guint k = 0; k < transfer->n_uses; k++)
-    take_link (run, USE (run, transfer->uses + k)->link);
+    component_take_link (run, USE (run, transfer->uses + k)->link);
 }
 
 static void
@@ -62,7 +48,7 @@ take_changed (NetworkRun *run)
           continue;
         }
       link->dirty = FALSE;
-      take_link (run, seed);
+      component_take_link (run, seed);
       if (isfinite (link->capacity))
         take_crowd (run, seed);
       else

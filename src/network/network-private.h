@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "network/network.h"
+#include <math.h>
 #include <string.h>
 
 /* Between network.c, network-run.c and filling.c. */
@@ -166,6 +167,30 @@ link_settle (const NetworkRun *run, LinkLedger *ledger)   /* seconds busy up to 
 
   ledger->busy += ledger->load * ((double) (now - ledger->since) / run->ticks_per_s);
   ledger->since = now;
+}
+
+/* Into the set that is rated anew; FALSE: it is there, or is a link that limits nobody. */
+static inline gboolean
+component_take_transfer (NetworkRun *run, Id id)
+{
+  if (STAMP (run, id) == run->epoch)
+    return FALSE;
+  STAMP (run, id) = run->epoch;
+  g_array_append_val (run->component, id);
+  return TRUE;
+}
+
+static inline gboolean
+component_take_link (NetworkRun *run, Id id)
+{
+  LinkState *link = &run->link[id];
+
+  if (link->stamp == run->epoch || !isfinite (link->capacity))
+    return FALSE;
+  link->stamp = run->epoch;
+  link_settle (run, &run->ledger[id]);
+  g_array_append_val (run->component_links, id);
+  return TRUE;
 }
 
 /* Component.c: who shares links with a seed, into run->component and
