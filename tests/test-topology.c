@@ -493,7 +493,7 @@ test_mesh_ways (void)
 }
 
 /* 120 GB/s of 6 links, 80 of 4: 20 a link.  All-to-all 3 and 4 x S/8 on the busiest,
- * send-recv S; by message 5 us more. */
+ * send-recv S; 5 us more. */
 static void
 test_mesh (void)
 {
@@ -519,7 +519,7 @@ test_mesh (void)
       g_assert_true (collective_find (rows[i].algorithm, &call.algorithm, NULL));
       g_assert_true (cluster_paths (c, "nccl", &group, &paths, NULL));
       g_assert_true (collective_flow (&call, &group, &paths, cluster_network (c), &flow, NULL));
-      g_assert_cmpfloat_with_epsilon (collective_estimate (&flow, cluster_network (c), 1e8) * 1e3, rows[i].ms, 1e-6);
+      g_assert_cmpfloat_with_epsilon (collective_estimate (&flow, cluster_network (c), 1e8) * 1e3, rows[i].ms + 5e-3, 1e-6);
       g_assert_true (schedule_init (&schedule, &call, &group, &paths, 0, NULL));
       fabric = fabric_new (&schedule, &paths, cluster_network (c), PROTOCOL_SIMPLE, FALSE);
       play = play_new (fabric, FALSE);

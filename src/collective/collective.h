@@ -16,6 +16,7 @@ typedef struct
   const CollectiveAlgorithm *algorithm;   /* NULL: auto */
   Protocol     protocol;
   double       largest;                   /* bytes of the largest tensor (parameter server: it sits on one server); 0: spread evenly */
+  gboolean     one_way;                   /* send/recv: the first rank to the second, and nobody else */
 } CollectiveCall;
 
 /* What one collective asks of the network, seen as one activity (view 1). */

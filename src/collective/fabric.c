@@ -128,6 +128,10 @@ fill_hops (Fabric *f, const Schedule *s, const Paths *paths, Protocol protocol)
   f->in_hop = paths->in_node.hop[protocol];
   f->hop = between->hop[protocol];
   f->switch_hop = paths->nvls_latency / 4;   /* four on a chunk's way: read, sum, write, multicast */
+  if (s->steps_of == &point_to_point_steps)
+    f->in_hop = path_point_hop (paths, protocol);
+  if (schedule_one_message (s))
+    f->hop = between->hop[PROTOCOL_LL];
   if (s->priced == PRICED_PAT)
     f->hop = between->hop[PROTOCOL_SIMPLE] * paths->pat_hop;
   if (s->priced == PRICED_GRPC || s->priced == PRICED_HOST)

@@ -34,11 +34,11 @@ gboolean       fabric_folded  (const Fabric *fabric);
 /* Whether one rank may stand for all. */
 gboolean       fabric_may_fold (const Schedule *schedule, const Paths *paths);
 void           fabric_route   (const Fabric *fabric, uint32_t from, uint32_t to, Route *out);
-/* Until its bytes flow. */
+/* Until its bytes flow; `hops`: of the latency. */
 static inline double
-route_delay (const Route *route, double bytes)
+route_delay (const Route *route, double bytes, double hops)
 {
-  return route->latency + route->copy * bytes;
+  return route->latency * hops + route->copy * bytes;
 }
 /* For reports and tests: the (first) links of a node's NICs, out and in; 0: there are none. */
 Id             fabric_nic_out (const Fabric *fabric, uint32_t node);

@@ -18,7 +18,7 @@ place_of (const PlayJob *job, uint32_t actor)
 static Tick
 latency_of (const PlayJob *job, const Route *route, double bytes, uint32_t actor)
 {
-  return play_ticks (route_delay (route, bytes)) + (job->extra != NULL ? job->extra[actor] : 0);
+  return play_ticks (route_delay (route, bytes, 1)) + (job->extra != NULL ? job->extra[actor] : 0);
 }
 
 static Tick

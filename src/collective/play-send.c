@@ -29,7 +29,9 @@ latency_of (const Play *play, const Track *track, const Route *route, double byt
 {
   const Job *job = JOB (play, track->job);
 
-  return play_ticks (route_delay (route, bytes) * play->latency) + (job->spec.extra != NULL ? job->spec.extra[track->actor] : 0);
+  const double hops = job->spec.hops > 0 ? job->spec.hops : 1;
+
+  return play_ticks (route_delay (route, bytes, hops) * play->latency) + (job->spec.extra != NULL ? job->spec.extra[track->actor] : 0);
 }
 
 static double

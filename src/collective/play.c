@@ -387,6 +387,16 @@ play_got (const Play *play, guint job, uint32_t actor)
   return JOB (play, job)->got[actor];
 }
 
+double
+play_job_sent (const Play *play, guint job)
+{
+  double sent = 0;
+
+  for (uint32_t k = 0; k < JOB (play, job)->actors; k++)
+    sent += JOB (play, job)->sent[k];
+  return sent;
+}
+
 void
 play_totals (const Play *play, double *sent, double *got)
 {

@@ -16,6 +16,7 @@ typedef struct
   const Tick     *start;       /* of each actor, its first message; NULL: 0 */
   const Tick     *extra;       /* latency of its messages besides the hop's; NULL: 0 */
   const Fabric   *fabric;      /* over the links of the play's; NULL: that one */
+  double          hops;        /* factor on the latency of its hops; 0: 1 */
   /* Held: its actors wait for play_begin (), and `done` tells when all that a rank sends
    * and gets is there.  Jobs of one line are at an actor one after the other. */
   void          (*done) (gpointer user, guint job, uint32_t actor);
@@ -64,6 +65,7 @@ guint64  play_messages (const Play *play);
 guint64  play_shared   (const Play *play);      /* of them, those whose links others may use too */
 double   play_sent     (const Play *play, guint job, uint32_t actor);   /* bytes */
 double   play_got      (const Play *play, guint job, uint32_t actor);
+double   play_job_sent (const Play *play, guint job);                   /* of all its actors */
 void     play_totals   (const Play *play, double *sent, double *got);    /* of all actors */
 double   play_bytes    (const Play *play, Id link);                      /* of the fabric's network */
 Tick     play_ticks    (double seconds);        /* rounded up */

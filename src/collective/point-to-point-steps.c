@@ -2,7 +2,7 @@
 #include "collective/schedule.h"
 
 /* All-to-all: 1/n to each of the others, all at once.  Send/recv: all of it to the
- * next rank.  Nobody waits. */
+ * next rank, or (one way) from the first to the second alone.  Nobody waits. */
 static gboolean
 plan (Schedule *s, const RankGroup *group, const Paths *paths, GError **error)
 {
@@ -12,7 +12,8 @@ plan (Schedule *s, const RankGroup *group, const Paths *paths, GError **error)
   s->lanes = s->steps = 1;
   s->tracks = s->op == OP_ALL_TO_ALL ? s->ranks - 1 : 1;
   s->blocks = (s->op == OP_ALL_TO_ALL ? s->ranks * s->ranks : s->ranks) * s->chunks;
-  s->one_peer = s->alike = TRUE;
+  s->one_peer = TRUE;
+  s->alike = !s->one_way;
   s->priced = s->op == OP_ALL_TO_ALL ? PRICED_POINT : PRICED_PAIR;
   return TRUE;
 }
@@ -23,6 +24,8 @@ message (const Schedule *s, uint32_t rank, uint32_t track, uint32_t step, uint32
   const gboolean all = s->op == OP_ALL_TO_ALL;
 
   (void) step;
+  if (s->one_way && rank > 0)
+    return FALSE;
   out->peer = (uint32_t) (((uint64_t) rank + track + 1) % s->ranks);
   out->block = (all ? rank * s->ranks + out->peer : rank) * s->chunks + chunk;
   out->n_blocks = 1;

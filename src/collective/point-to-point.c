@@ -102,13 +102,14 @@ point_to_point_flow (const CollectiveCall *call, const RankGroup *group, const P
   if (nodes)
     flow_nics (&flow, shape.between, of_line * paths->between_efficiency);
   hop += nodes ? levels_of (call->op, &flow, shape.between, used / paths->between.links) : 0;
+  const double way = nodes ? hop : path_point_hop (paths, p);
   if (ll)
-    flow_end (&flow, 1 / bytes, paths->p2p_launch + (nodes ? hop : 0) + flow.size * bytes);
+    flow_end (&flow, 1 / bytes, paths->p2p_launch + way + flow.size * bytes);
   else if (message)
     flow_end (&flow, 1 / bytes, paths->launch[PROTOCOL_LL] + hop + flow.size * bytes);
   else
     flow_end (&flow, 1 / bytes,
-              paths->p2p_launch + flow_norm (paths->p2p_simple + (nodes ? hop : 0),
+              paths->p2p_launch + flow_norm (paths->p2p_simple + way,
                                              flow.size * bytes + flow_fill (&flow, hop, flow.size * bytes), paths->norm));
   out->messages = call->op == OP_ALL_TO_ALL ? flow.n - 1 : 1;
   return TRUE;

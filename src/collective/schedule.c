@@ -63,6 +63,7 @@ schedule_init (Schedule *out, const CollectiveCall *call, const RankGroup *group
   out->ranks = out->actors = (uint32_t) group->n_ranks;
   out->nodes = (uint32_t) group->n_nodes;
   out->per_node = (uint32_t) group->per_node;
+  out->one_way = call->one_way;
   out->first_share = call->largest / call->size;
   out->chunks = chunks > 0 ? chunks : chunks_of (out, call->protocol);
   if (!algorithm->steps->plan (out, group, paths, error))
@@ -81,6 +82,8 @@ schedule_launch (const Schedule *s, const Paths *paths, Protocol p)
 
   if (s->more == ACTORS_SERVERS || s->priced == PRICED_GRPC || s->priced == PRICED_HOST)
     return 0;   /* the software of both ends is in their hops */
+  if (schedule_one_message (s))
+    return p == PROTOCOL_LL ? paths->p2p_launch : paths->launch[PROTOCOL_LL];
   if (s->priced == PRICED_POINT || s->priced == PRICED_PAIR)
     return paths->p2p_launch + (p == PROTOCOL_LL ? 0 : paths->p2p_simple);
   if (s->more == ACTORS_NVSWITCHES && s->nodes < 2)

@@ -47,6 +47,7 @@ struct Schedule
   gboolean   stream;                       /* a track has all its messages, of one size, to the lane of its number, and sends one of the
                                               first step at once, each other when as many came in that lane but one step */
   gboolean   alike;                        /* every rank does the same, turned by its number */
+  gboolean   one_way;                      /* only the first rank sends */
 };
 
 struct CollectiveSteps
@@ -84,6 +85,13 @@ schedule_next (const Schedule *s, uint32_t *step, uint32_t *chunk)
       *chunk = 0;
       ++*step;
     }
+}
+
+/* A message between two nodes fills no pipeline: its hop is LL's, as in view 1. */
+static inline gboolean
+schedule_one_message (const Schedule *s)
+{
+  return s->op == OP_SEND_RECV && s->nodes > 1;
 }
 
 /* Seconds before a rank's first message: the library's call, and its own block's way

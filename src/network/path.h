@@ -124,5 +124,11 @@ typedef struct
 /* Servers whose lines together match the workers': ceil (nodes x node line/server
  * line), the sizing rule of reduction servers. */
 guint64 path_servers_needed (guint64 nodes, double node_line, double server_line);
+/* Of a message between single GPUs of a node; a measured floor of the call holds it. */
+static inline double
+path_point_hop (const Paths *paths, Protocol protocol)
+{
+  return paths->p2p_launch > 0 ? 0 : paths->in_node.hop[protocol];
+}
 /* Of one NIC's rate with one peer, in a communicator of `ranks`. */
 double  path_pair_share     (const Paths *paths, double ranks);

@@ -39,16 +39,48 @@ use_of (const Kind *kind, const Network *network)
   };
 }
 
-static void
-add_call (CollectiveUse *use, const GraphCall *call, const Meeting *meeting, const Window *window)
+/* Of each call the share of its stages' ranks that are in it: twins that the graph has
+ * one by one count as one together.  Caller frees. */
+static double *
+shares (const StepGraph *graph)
 {
-  const double wire = seconds_from_ticks (meeting->end - meeting->last);
+  g_autofree guint64 *of_stage = g_new0 (guint64, graph->classes->len + 1), *all = g_new0 (guint64, graph->calls->len + 1);
+  g_autofree guint *last = g_new0 (guint, graph->calls->len + 1);   /* + 1 */
+  double *share = g_new0 (double, graph->calls->len + 1);
 
-  use->calls++;
+  for (guint i = 0; i < graph->classes->len; i++)
+    {
+      const RankClass *class = &g_array_index (graph->classes, RankClass, i);
+
+      of_stage[class->stage] += class->multiplicity;
+    }
+  for (guint i = 0; i < graph->tasks->len; i++)
+    {
+      const GraphTask *task = graph_task (graph, i);
+      const RankClass *class = &g_array_index (graph->classes, RankClass, g_array_index (graph->queues, GraphQueue, task->queue).rank_class);
+
+      if (task->kind != GRAPH_MEET)
+        continue;
+      share[task->call] += (double) class->multiplicity;
+      if (last[task->call] != class->stage + 1)   /* members come stage by stage */
+        all[task->call] += of_stage[class->stage];
+      last[task->call] = class->stage + 1;
+    }
+  for (guint i = 0; i < graph->calls->len; i++)
+    share[i] = all[i] > 0 ? share[i] / (double) all[i] : 1;
+  return share;
+}
+
+static void
+add_call (CollectiveUse *use, double *calls, const GraphCall *call, const Meeting *meeting, const Window *window, double share)
+{
+  const double wire = seconds_from_ticks (meeting->end - meeting->last) * share;
+
+  *calls += share;
   use->start = MIN (use->start, ((double) meeting->last - (double) window->from) / TICKS_PER_S);
   use->end = MAX (use->end, ((double) meeting->end - (double) window->from) / TICKS_PER_S);
   use->wire_s += wire;
-  use->latency_s += MIN (call->launch + call->flow.latency, wire);
+  use->latency_s += MIN ((call->launch + call->flow.latency) * share, wire);
 }
 
 guint *
@@ -58,6 +90,7 @@ summary_collectives (Result *r, const Execution *x, const Window *window, const 
   const guint n = graph->calls->len;
   guint *kind_of = g_new (guint, MAX (n, 1));
   g_autofree Kind *kinds = g_new (Kind, MAX (n, 1));
+  g_autofree double *share = shares (graph), *calls = g_new0 (double, MAX (n, 1));
   g_autoptr (GHashTable) known = g_hash_table_new (kind_hash, kind_equal);
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (CollectiveUse));
 
@@ -77,13 +110,14 @@ summary_collectives (Result *r, const Execution *x, const Window *window, const 
           g_array_append_val (uses, use);
         }
       kind_of[i] = GPOINTER_TO_UINT (index);
-      add_call (&g_array_index (uses, CollectiveUse, kind_of[i]), call,
-                engine_get_meeting (execution_engine (x), window->first * n + i + 1), window);
+      add_call (&g_array_index (uses, CollectiveUse, kind_of[i]), &calls[kind_of[i]], call,
+                engine_get_meeting (execution_engine (x), window->first * n + i + 1), window, share[i]);
     }
   for (guint i = 0; i < uses->len; i++)
     {
       CollectiveUse *use = &g_array_index (uses, CollectiveUse, i);
 
+      use->calls = (guint64) (calls[i] + 0.5);
       use->busbw = use->wire_s > 0 ? use->bytes * (double) use->calls / use->wire_s
                                        * collective_bus_factor (kinds[i].call->call.op, kinds[i].call->group.n_ranks) : NAN;
     }

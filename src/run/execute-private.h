@@ -54,6 +54,7 @@ gboolean transfer_slows      (const Execution *x, const GraphCall *call);   /* k
 /* transfer-messages.c: the same of calls that are played message by message. */
 gboolean message_plays          (const Execution *x, guint call);
 void     message_arrived        (Execution *x, Id task);
+void     message_met            (Execution *x, Id meeting);
 void     message_activity_ended (Execution *x, Id activity);
 void     message_run_reset      (Execution *x);
 void     message_run_settle     (MessageRun *messages);

@@ -9,19 +9,37 @@
  * (of the flow only which algorithm and protocol the library takes). */
 typedef struct Messages Messages;
 
+/* A schedule in one communicator, shared by all calls of a line that play the same. */
 typedef struct
 {
   Schedule  schedule;
+  Protocol  protocol;
+  Paths     paths;
   Fabric   *fabric;
   uint32_t *place;          /* of each actor */
-} MessageGroup;             /* one communicator */
+  guint     line;           /* of lines_of () */
+  double    hops;           /* factor on their latency */
+  double    times;          /* in a step, over all calls */
+  guint     number;
+} MessageGroup;
+
+/* So many times one after the other. */
+typedef struct
+{
+  guint        times;
+  double       launch;      /* s before the first message of each */
+  const guint *group;       /* of each twin */
+} MessagePart;
 
 typedef struct
 {
-  guint         n_groups;   /* twins; 0: the call moves nothing, or takes time of its own only */
-  MessageGroup *group;
-  guint         first;      /* number of the first of them among all of the step */
-  double        launch;     /* s on top of the graph's, before the first message */
+  guint        n_groups;    /* twins; 0: the call moves nothing, or takes time of its own only */
+  guint        ranks;       /* of one of them that come */
+  guint64      spacing;     /* from one of them to the next among all members: 1 for a message, whose pairs are all there is */
+  guint        first;       /* number of the first of them among all of the step */
+  gboolean     together;    /* nobody begins before all of all twins have come */
+  guint        n_parts;
+  const MessagePart *part;
 } MessageCall;
 
 /* The graph has one class of all ranks (then one stands for all, where that is exact),
@@ -37,12 +55,14 @@ Messages *messages_new  (const StepGraph *graph, const Cluster *cluster, const M
 void      messages_free (Messages *messages);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Messages, messages_free)
 
-const MessageCall *messages_call   (const Messages *messages, guint call);
-guint              messages_groups (const Messages *messages);        /* of all calls */
-const FabricWorld *messages_world  (const Messages *messages);        /* NULL: no message at all */
-const Fabric      *messages_fabric (const Messages *messages);        /* one of them */
-double             messages_whole  (const Messages *messages, Id link);   /* factor on the times of a link: less than 1 where its card is whole */
-gboolean           messages_folded (const Messages *messages);
-double             messages_count  (const Messages *messages);        /* of a step, at most */
-/* The group of a call that a member is in, and as which actor. */
-void               messages_member (const Messages *messages, guint call, guint rank_class, guint *group, uint32_t *actor);
+const MessageCall  *messages_call    (const Messages *messages, guint call);
+guint               messages_twins   (const Messages *messages);        /* of all calls */
+guint               messages_groups  (const Messages *messages);
+const MessageGroup *messages_group   (const Messages *messages, guint group);
+const FabricWorld  *messages_world   (const Messages *messages);        /* NULL: no message at all */
+const Fabric       *messages_fabric  (const Messages *messages);        /* one of them */
+double              messages_whole   (const Messages *messages, Id link);   /* factor on the times of a link: less than 1 where its card is whole */
+gboolean            messages_folded  (const Messages *messages);
+double              messages_count   (const Messages *messages);        /* of a step, at most */
+/* The twin of its call that a task of the graph is in, and as which actor. */
+void                messages_member  (const Messages *messages, guint task, guint *twin, uint32_t *actor);

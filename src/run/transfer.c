@@ -109,7 +109,10 @@ transfer_met (Execution *x, Id meeting)
       return;
     }
   if (message_plays (x, execution_call (x, meeting, NULL)))
-    return;
+    {
+      message_met (x, meeting);
+      return;
+    }
   each_member (x, meeting, beside_met);
   if (launch > 0)
     engine_at (x->engine, engine_now (x->engine) + launch, x->launched, meeting);

@@ -27,6 +27,16 @@ typedef struct
 } GraphTask;
 typedef struct { guint before, after; } GraphEdge;
 
+/* A call that one of the graph stands for, so many times one after the other; a part
+ * of one moves as much of its bytes and takes as much of its hops. */
+typedef struct
+{
+  CollectiveCall call;      /* algorithm and protocol as the library takes them */
+  RankGroup      group;
+  double         count;
+  gboolean       aside;     /* of other ranks, at their ends: time alone */
+} GraphPart;
+
 /* A collective of the step: every member class meets here. */
 typedef struct
 {
@@ -36,7 +46,10 @@ typedef struct
   double         launch;    /* s on the communication queue before flow.latency */
   double         slowdown;  /* of kernels beside it, >= 1 */
   guint          members;
-  gboolean       merged;    /* stands for several calls, or for none of collective/: it has no messages */
+  gboolean       merged;    /* stands for `parts`, or for none of collective/: then no messages are known */
+  gboolean       together;  /* nobody's messages go before all have come */
+  guint          n_parts;
+  const GraphPart *parts;   /* of the graph's arena, or borrowed for longer */
   Id             link;      /* that bounds it where the flow has no loads: a rate of its own, shared with nobody */
   const char    *label;
 } GraphCall;

@@ -2,6 +2,7 @@
 #include "strategy/megatron-plan.h"
 #include "strategy/price.h"
 #include <math.h>
+#include <string.h>
 
 PipelineGroup
 megatron_group (const Megatron *m, MegatronGroup which)
@@ -76,6 +77,35 @@ algorithm_of (const Megatron *m, MegatronGroup group, CollectiveOp op, const Col
   return TRUE;
 }
 
+/* One that was priced, as many times. */
+static GraphPart
+part_of (const GraphCall *call, double count)
+{
+  GraphPart part = { .call = call->call, .group = call->group, .count = count };
+
+  part.call.algorithm = call->flow.algorithm;
+  part.call.protocol = call->flow.protocol;
+  return part;
+}
+
+static void
+add_part (MegatronCalls *calls, const GraphPart *part, double times)
+{
+  for (guint i = 0; i < calls->n_parts; i++)
+    {
+      GraphPart *known = &calls->part[i];
+
+      if (known->call.op != part->call.op || known->call.size < part->call.size || known->call.size > part->call.size
+          || known->call.algorithm != part->call.algorithm || known->call.protocol != part->call.protocol)
+        continue;
+      known->count += times * part->count;
+      return;
+    }
+  g_return_if_fail (calls->n_parts < MEGATRON_PARTS);
+  calls->part[calls->n_parts] = *part;
+  calls->part[calls->n_parts++].count *= times;
+}
+
 gboolean
 megatron_add_calls (const Megatron *m, MegatronGroup group, CollectiveOp op, double size, double count, MegatronCalls *calls,
                     double *seconds, GError **error)
@@ -98,11 +128,44 @@ megatron_add_calls (const Megatron *m, MegatronGroup group, CollectiveOp op, dou
   calls->latency += count * one.flow.latency;
   calls->wire += count * wire;
   calls->nic_bytes += count * size * one.flow.nic_bytes;
+  const GraphPart part = part_of (&one, count);
+  add_part (calls, &part, 1);
   return TRUE;
 }
 
+void
+megatron_pile (MegatronCalls *on, const MegatronCalls *calls, double times)
+{
+  if (calls->size <= 0 || times <= 0)
+    return;
+  if (on->size <= 0)
+    {
+      on->first = calls->first;
+      on->group = calls->group;
+    }
+  on->size += times * calls->size;
+  on->latency += times * calls->latency;
+  on->wire += times * calls->wire;
+  on->nic_bytes += times * calls->nic_bytes;
+  for (guint i = 0; i < calls->n_parts; i++)
+    add_part (on, &calls->part[i], times);
+}
+
+static void
+give_parts (const Megatron *m, GraphCall *call, const GraphPart *parts, guint n)
+{
+  GraphPart *copy;
+
+  if (m->arena == NULL || n == 0)
+    return;
+  copy = arena_array (m->arena, GraphPart, n);
+  memcpy (copy, parts, n * sizeof *parts);
+  call->parts = copy;
+  call->n_parts = n;
+}
+
 GraphCall
-megatron_call (const MegatronCalls *calls, const char *label)
+megatron_call (const Megatron *m, const MegatronCalls *calls, const char *label)
 {
   GraphCall call = calls->first;
 
@@ -111,6 +174,7 @@ megatron_call (const MegatronCalls *calls, const char *label)
   call.flow.cap = calls->wire > 0 ? calls->size / calls->wire : INFINITY;
   call.flow.nic_bytes = calls->size > 0 ? calls->nic_bytes / calls->size : 0;
   call.label = label;
+  give_parts (m, &call, calls->part, calls->n_parts);
   return call;
 }
 
@@ -126,6 +190,10 @@ megatron_pair (const Megatron *m, guint from, guint to, CollectiveOp op, double 
   if (!price (m, pair, op, size, NULL, out, &wire, error))
     return FALSE;
   out->label = label;
+  GraphPart part = part_of (out, 1);
+  part.call.one_way = op == OP_SEND_RECV;
+  part.group.spacing = each;   /* all of both stages meet in one call: each its like */
+  give_parts (m, out, &part, 1);
   return TRUE;
 }
 
@@ -145,5 +213,12 @@ megatron_message (const Megatron *m, guint from, guint to, const char *label, Gr
   if (slices && !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, whole, 1, &gather, &seconds, error))
     return FALSE;
   out->flow.latency += seconds;
+  if (gather.n_parts > 0 && out->n_parts > 0)
+    {
+      GraphPart parts[] = { out->parts[0], gather.part[0] };
+
+      parts[1].aside = TRUE;
+      give_parts (m, out, parts, 2);
+    }
   return TRUE;
 }

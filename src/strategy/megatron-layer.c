@@ -272,28 +272,11 @@ layer_cost (OneLayer *l, LayerCost *out, GError **error)
   return tensor_calls (l, out, error) && context_calls (l, out, error) && expert_calls (l, out, error);
 }
 
-/* `times` of the one more on the other. */
-static void
-pile (MegatronCalls *on, const MegatronCalls *calls, double times)
-{
-  if (calls->size <= 0 || times <= 0)
-    return;
-  if (on->size <= 0)
-    {
-      on->first = calls->first;
-      on->group = calls->group;
-    }
-  on->size += times * calls->size;
-  on->latency += times * calls->latency;
-  on->wire += times * calls->wire;
-  on->nic_bytes += times * calls->nic_bytes;
-}
-
 static void
 take_calls (const Megatron *m, PipelineWork *work, const MegatronCalls *calls, const char *label)
 {
   if (calls->size > 0)
-    work->call[work->n_calls++] = (PipelineCall) { megatron_call (calls, label), megatron_group (m, calls->group) };
+    work->call[work->n_calls++] = (PipelineCall) { megatron_call (m, calls, label), megatron_group (m, calls->group) };
 }
 
 /* Word and position embedding: 7.5 activations forward, 6.5 back and the table's
@@ -367,9 +350,9 @@ megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward,
 
       forward[at] = (PipelineWork) { .seconds = n * cost.forward };
       backward[at] = (PipelineWork) { .seconds = n * (cost.backward + cost.again) };
-      pile (&tensor[0], &cost.tensor[0], n);
-      pile (&tensor[1], &cost.tensor[1], n);
-      pile (&tensor[1], &cost.tensor[0], n * again);
+      megatron_pile (&tensor[0], &cost.tensor[0], n);
+      megatron_pile (&tensor[1], &cost.tensor[1], n);
+      megatron_pile (&tensor[1], &cost.tensor[0], n * again);
       if (!edges (&layer, at, &forward[at], &backward[at], tensor, error))
         return FALSE;
       for (guint pass = 0; pass < 2; pass++)
@@ -377,10 +360,10 @@ megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward,
           PipelineWork *work = pass == 0 ? &forward[at] : &backward[at];
           MegatronCalls context = { 0 }, expert = { 0 };
 
-          pile (&context, &cost.context[pass], n);
-          pile (&expert, &cost.expert[pass], n);
-          pile (&context, &cost.context[0], pass * n * again);
-          pile (&expert, &cost.expert[0], pass * n * again);
+          megatron_pile (&context, &cost.context[pass], n);
+          megatron_pile (&expert, &cost.expert[pass], n);
+          megatron_pile (&context, &cost.context[0], pass * n * again);
+          megatron_pile (&expert, &cost.expert[0], pass * n * again);
           take_calls (m, work, &tensor[pass], pass == 0 ? "tensor-parallel forward" : "tensor-parallel backward");
           take_calls (m, work, &context, pass == 0 ? "context-parallel forward" : "context-parallel backward");
           take_calls (m, work, &expert, pass == 0 ? "expert all-to-all forward" : "expert all-to-all backward");

@@ -19,6 +19,7 @@ typedef struct
   double   gradient;                       /* bytes on the wire */
   guint64 *layers;                         /* of each virtual stage */
   LlmModel llm;
+  Arena   *arena;                          /* of the graph; NULL: nothing is built */
 } Megatron;
 
 gboolean megatron_plan  (const StepInput *in, Megatron *out, GError **error);
@@ -46,11 +47,21 @@ PipelineGroup megatron_group (const Megatron *m, MegatronGroup which);
 /* Several calls behind each other that come as one: of an idle network, shared
  * with nobody (stages sit on other nodes, the collectives of one wait for each
  * other). */
-typedef struct { double size, latency, wire, nic_bytes; GraphCall first; MegatronGroup group; } MegatronCalls;
+#define MEGATRON_PARTS 12
+typedef struct
+{
+  double        size, latency, wire, nic_bytes;
+  GraphCall     first;
+  MegatronGroup group;
+  guint         n_parts;
+  GraphPart     part[MEGATRON_PARTS];   /* of one size and kind each */
+} MegatronCalls;
 /* `count` calls of `size` bytes more; *seconds: of one (may be NULL). */
 gboolean megatron_add_calls (const Megatron *m, MegatronGroup group, CollectiveOp op, double size, double count,
                              MegatronCalls *calls, double *seconds, GError **error);
-GraphCall megatron_call     (const MegatronCalls *calls, const char *label);
+/* `times` of what one stands for more on the other. */
+void      megatron_pile     (MegatronCalls *on, const MegatronCalls *calls, double times);
+GraphCall megatron_call     (const Megatron *m, const MegatronCalls *calls, const char *label);
 /* A call between a rank of one stage and its like of another. */
 gboolean megatron_pair      (const Megatron *m, guint from, guint to, CollectiveOp op, double size, const char *label, GraphCall *out,
                              GError **error);

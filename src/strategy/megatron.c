@@ -45,7 +45,7 @@ exchange (Step *s, guint stage, guint after, MegatronGroup group, CollectiveOp o
     return FALSE;
   if (calls.size <= 0)
     return TRUE;
-  PipelineCall call = { megatron_call (&calls, label), megatron_group (s->m, group) };
+  PipelineCall call = { megatron_call (s->m, &calls, label), megatron_group (s->m, group) };
   call.call.slowdown = isnan (s->m->in->spec->slowdown) ? s->m->llm.value[LLM_SLOWDOWN] : s->m->in->spec->slowdown;
   call.call.launch = isnan (s->m->in->spec->launch) ? 0 : s->m->in->spec->launch;
   *row = pipeline_collective (s->graph, s->rows, stage, after, &call);
@@ -168,10 +168,11 @@ meet_all (Step *s, GError **error)
   if (!megatron_add_calls (s->m, s->m->tp > 1 ? GROUP_TENSOR : GROUP_DATA, OP_ALL_REDUCE, 8, 1, &calls, NULL, error))
     return FALSE;
   if (calls.size > 0)
-    call = megatron_call (&calls, "norm of gradients");
+    call = megatron_call (s->m, &calls, "norm of gradients");
   else
     call = (GraphCall) { .call.op = OP_ALL_REDUCE, .flow.cap = INFINITY, .label = "norm of gradients" };
   call.slowdown = 1;
+  call.together = TRUE;
   pipeline_meet (s->graph, s->rows, 0, (guint) s->m->pp, 1, &call);
   return TRUE;
 }
@@ -282,6 +283,7 @@ megatron_build (const StepInput *in, StepGraph *graph, GError **error)
 
   if (!megatron_plan (in, &m, error))
     return FALSE;
+  m.arena = graph->arena;
   const guint n = megatron_virtual_stages (&m);
   g_autofree PipelineWork *forward = g_new0 (PipelineWork, n), *backward = g_new0 (PipelineWork, n);
   g_autofree GraphCall *ahead = g_new0 (GraphCall, n), *back = g_new0 (GraphCall, n);

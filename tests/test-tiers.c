@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/run.h"
+#include <math.h>
+#include <string.h>
+
+/* A step message by message against the same by flows, which are another program for
+ * the same bytes.  Plain wires: latency and bandwidth, nothing fitted. */
+
+static Result *
+run (const char *name, const char *const *sets, const RunOptions *options)
+{
+  g_autofree char *path = g_strdup_printf ("%s/scenarios/%s.ini", g_getenv ("LOCKSTEP_SOURCE"), name);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Scenario) scenario = scenario_load (path, sets, &error);
+  Result *r;
+
+  g_assert_no_error (error);
+  r = run_scenario (scenario, options, &error);
+  g_assert_no_error (error);
+  return r;
+}
+
+#define PLAIN "network.transport=plain", "network.node-transport=plain"
+
+/* Each with why the two differ at all; every run counts its own bytes by call and link. */
+typedef struct { const char *name, *scenario; double within; const char *sets[12]; } Case;
+static const Case cases[] = {
+  /* rounding of single messages to a tick */
+  { "tp8-pp2-dp4", "megatron-22b", 1e-6,
+    { PLAIN, "cluster.nodes=8", "strategy.pipeline-parallel=2", "training.global-batch=32" } },
+  /* the same as measured wires: floors of NCCL's that messages lack */
+  { "tp8-pp2-dp4-measured", "megatron-22b", 0.03, { "cluster.nodes=8", "strategy.pipeline-parallel=2", "training.global-batch=32" } },
+  /* both stages in one node: activations share a GPU's links with the collectives of what it computes next */
+  { "tp2-pp2-dp2", "megatron-22b", 1e-4,
+    { PLAIN, "strategy.pipeline-parallel=2", "strategy.tensor-parallel=2", "training.global-batch=16" } },
+  { "tp2-pp2-dp2-all-reduce", "megatron-22b", 1e-4,
+    { PLAIN, "strategy.pipeline-parallel=2", "strategy.tensor-parallel=2", "strategy.sequence-parallel=no", "training.global-batch=16" } },
+  /* slices of activations that the stage behind gathers */
+  { "tp4-pp2-slices", "megatron-22b", 1e-4,
+    { PLAIN, "strategy.stack=megatron-2021", "strategy.pipeline-parallel=2", "strategy.tensor-parallel=4", "strategy.sequence-parallel=no",
+      "training.global-batch=16" } },
+  /* keys and values round a ring; a gradient ring of uneven edges hides some hops of its own */
+  { "tp2-cp2-dp2", "megatron-22b", 1e-3, { PLAIN, "strategy.tensor-parallel=2", "strategy.context-parallel=2", "training.global-batch=16" } },
+  { "tp2-cp2-dp2-heads", "megatron-22b", 1e-3,
+    { PLAIN, "strategy.tensor-parallel=2", "strategy.context-parallel=2", "strategy.cp-comm=a2a", "training.global-batch=16" } },
+  /* of one stage the gradients of one chunk, of others activations: they share cards */
+  { "pp4-ep8", "moe-8x7b-ep", 2e-3, { PLAIN, "training.global-batch=64" } },
+};
+
+static void
+test_megatron (gconstpointer data)
+{
+  const Case *c = data;
+  g_autoptr (Result) flow = run (c->scenario, c->sets, &(RunOptions) { .tier = TIER_STEP_FLOW });
+  g_autoptr (Result) messages = run (c->scenario, c->sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE });
+
+  g_assert_cmpstr (messages->tier, ==, "message");
+  g_assert_cmpfloat_with_epsilon (messages->step_time, flow->step_time, c->within * flow->step_time);
+}
+
+/* Two stages of four GPUs, one micro-batch: 4 messages ahead and 4 back; gradients in a
+ * ring of 4 on each stage, 8 x 6; the table's in 4 pairs, 8 x 2; the norm as gradients:
+ * 48.  120 in all. */
+static void
+test_count (void)
+{
+  static const char *const sets[] = { PLAIN, "strategy.pipeline-parallel=2", "strategy.tensor-parallel=1", "strategy.sequence-parallel=no",
+                                      "training.global-batch=16", NULL };
+  g_autoptr (Result) r = run ("megatron-22b", sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE });
+
+  g_assert_cmpuint (r->messages, ==, 120);
+}
+
+static const Check *
+check_named (const Result *r, const char *name)
+{
+  for (guint i = 0; i < r->n_checks; i++)
+    if (g_str_equal (r->checks[i].name, name))
+      return &r->checks[i];
+  return NULL;
+}
+
+/* What is checked is of messages, not of flows that there are none of.  A GPU of eight
+ * sends its tensor-parallel bytes, none of which leaves the node. */
+static void
+test_checks (void)
+{
+  static const char *const sets[] = { PLAIN, NULL };
+  g_autoptr (Result) r = run ("megatron-22b", sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE, .unfold = TRUE });
+  const Check *links = check_named (r, "messages' bytes are conserved on every link");
+
+  g_assert_null (check_named (r, "bytes are conserved on every link"));
+  g_assert_nonnull (check_named (r, "every call sent its messages"));
+  g_assert_nonnull (links);
+  g_assert_true (g_str_has_prefix (links->detail, "gpu-out ") && strstr (links->detail, "on 8; gpu-in") != NULL);
+  g_assert_null (strstr (links->detail, "gpu-out 0 B"));
+}
+
+/* Twins one by one or as one: what is printed of calls is that of a GPU. */
+static void
+test_calls (void)
+{
+  static const char *const sets[] = { "cluster.nodes=4", "strategy.pipeline-parallel=2", "strategy.tensor-parallel=4", "training.global-batch=16", NULL };
+  g_autoptr (Result) folded = run ("megatron-22b", sets, &(RunOptions) { .tier = TIER_STEP_FLOW });
+  g_autoptr (Result) unfolded = run ("megatron-22b", sets, &(RunOptions) { .tier = TIER_STEP_FLOW, .unfold = TRUE });
+
+  g_assert_cmpuint (folded->n_collectives, ==, unfolded->n_collectives);
+  for (guint i = 0; i < folded->n_collectives; i++)
+    {
+      const CollectiveUse *a = &folded->collectives[i], *b = &unfolded->collectives[i];
+
+      g_assert_cmpstr (a->label, ==, b->label);
+      g_assert_cmpuint (a->calls, ==, b->calls);
+      g_assert_cmpfloat_with_epsilon (a->wire_s, b->wire_s, 1e-9 * a->wire_s);
+      g_assert_cmpfloat_with_epsilon (a->latency_s, b->latency_s, 1e-9 * a->latency_s);
+      g_assert_cmpfloat_with_epsilon (a->exposed_s, b->exposed_s, 1e-9 * a->wire_s);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/tiers/megatron/%s", cases[i].name);
+
+      g_test_add_data_func (path, &cases[i], test_megatron);
+    }
+  g_test_add_func ("/tiers/count", test_count);
+  g_test_add_func ("/tiers/checks", test_checks);
+  g_test_add_func ("/tiers/calls", test_calls);
+  return g_test_run ();
+}
