@@ -43,6 +43,14 @@ static const Case cases[] = {
   { "tp2-cp2-dp2", "megatron-22b", 1e-3, { PLAIN, "strategy.tensor-parallel=2", "strategy.context-parallel=2", "training.global-batch=16" } },
   { "tp2-cp2-dp2-heads", "megatron-22b", 1e-3,
     { PLAIN, "strategy.tensor-parallel=2", "strategy.context-parallel=2", "strategy.cp-comm=a2a", "training.global-batch=16" } },
+  /* fc6 passes its server last of all: hot alone, with copies that spare the cards */
+  { "variables-copies", "vgg16-16xpascal-25gbe-parameter-server", 1e-6, { "strategy.replicated-variables=true" } },
+  { "variables", "vgg16-16xpascal-25gbe-parameter-server", 0.01, { NULL } },
+  { "variables-on-servers", "vgg16-16xpascal-25gbe-parameter-server", 0.01, { "parameter-server.count=8" } },
+  /* fair shares of a card, small beside large: the last of the large ones leave some cards without work */
+  { "variables-many", "vgg16-16xpascal-25gbe-parameter-server", 0.12, { "workload.name=resnet101" } },
+  /* the CPU of one box: nothing travels between GPUs */
+  { "variables-box", "vgg16-16xpascal-25gbe-parameter-server", 1e-12, { "cluster.nodes=1" } },
   /* of one stage the gradients of one chunk, of others activations: they share cards */
   { "pp4-ep8", "moe-8x7b-ep", 2e-3, { PLAIN, "training.global-batch=64" } },
 };
@@ -69,6 +77,18 @@ test_count (void)
   g_autoptr (Result) r = run ("megatron-22b", sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE });
 
   g_assert_cmpuint (r->messages, ==, 120);
+}
+
+/* Sixteen workers push and pull 32 variables.  The 411 MB of fc6 (25,088 x 4096 weights of
+ * 4 bytes) are asked for by the twelve of other nodes, pushed and pulled, at 0.75 GB/s. */
+static void
+test_variables (void)
+{
+  static const char *const sets[] = { "strategy.replicated-variables=true", NULL };
+  g_autoptr (Result) r = run ("vgg16-16xpascal-25gbe-parameter-server", sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE });
+
+  g_assert_cmpuint (r->messages, ==, 2 * 16 * 32);
+  g_assert_cmpfloat_with_epsilon (r->collectives[0].wire_s, 2 * 12 * 4. * 25088 * 4096 / 0.75e9, 0.01 * 13);
 }
 
 static const Check *
@@ -128,6 +148,7 @@ main (int argc, char **argv)
       g_test_add_data_func (path, &cases[i], test_megatron);
     }
   g_test_add_func ("/tiers/count", test_count);
+  g_test_add_func ("/tiers/variables", test_variables);
   g_test_add_func ("/tiers/checks", test_checks);
   g_test_add_func ("/tiers/calls", test_calls);
   return g_test_run ();

@@ -9,6 +9,19 @@ typedef enum
 
 typedef struct CollectiveAlgorithm CollectiveAlgorithm;
 
+/* Variables on servers, each whole on one: what is where, and what calls to them reach. */
+typedef struct
+{
+  guint           n;
+  const double   *bytes;
+  const uint32_t *home;        /* of each: a node, or (not on_workers) a server */
+  uint32_t        homes;
+  gboolean        on_workers, one_a_node;   /* one_a_node: one rank of a node pushes and pulls for all */
+  double          efficiency;  /* share of a line that they reach */
+  double          endpoint;    /* bytes/s of one variable, to and from other nodes */
+  double          part;        /* of a message's bytes that cards and sums see: copies in a node spare them, not the endpoint */
+} Variables;
+
 typedef struct
 {
   CollectiveOp op;
@@ -17,6 +30,7 @@ typedef struct
   Protocol     protocol;
   double       largest;                   /* bytes of the largest tensor (parameter server: it sits on one server); 0: spread evenly */
   gboolean     one_way;                   /* send/recv: the first rank to the second, and nobody else */
+  const Variables *variables;             /* of collective_push and _pull, borrowed */
 } CollectiveCall;
 
 /* What one collective asks of the network, seen as one activity (view 1). */

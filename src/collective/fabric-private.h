@@ -35,6 +35,8 @@ struct Fabric
   Id       mesh_first;
   guint    mesh_stride;
   double   gpu_share, bridge_share, nic_share, server_nic_share, server_share;
+  const Variables *variables;
+  Id       endpoint;       /* of the first of them */
   double   in_hop, hop, switch_hop, copy;
   /* over a world: */
   FabricWorld *world;

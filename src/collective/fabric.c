@@ -145,7 +145,22 @@ fill_hops (Fabric *f, const Schedule *s, const Paths *paths, Protocol protocol)
     f->hop = between->hop[PROTOCOL_LL];
   /* the software of both ends, half of it on the way there; the wire's own message is LL's */
   if (s->more == ACTORS_SERVERS)
-    f->hop = between->hop[PROTOCOL_LL] + paths->server_latency / 2;
+    f->hop = between->hop[s->variables != NULL ? PROTOCOL_SIMPLE : PROTOCOL_LL] + paths->server_latency / 2;
+}
+
+/* Cards and sums are shared by all variables of a server; an endpoint is each one's own. */
+static void
+add_variables (Fabric *f, const Variables *v, const Paths *paths)
+{
+  f->variables = v;
+  f->server_share = f->server_nic_share = fmin (1, v->efficiency);
+  f->endpoint = fabric_add (f, "endpoint", 0, v->n, v->endpoint);
+  if (v->on_workers)
+    return;
+  f->server_out = fabric_add (f, "server-out", paths->server_out, v->homes, paths->server_capacity);
+  f->server_in = fabric_add (f, "server-in", paths->server_in, v->homes, paths->server_capacity);
+  if (isfinite (paths->server_sum))
+    f->server_sum = fabric_add (f, "server-sum", 0, v->homes, paths->server_sum);
 }
 
 static void
@@ -153,6 +168,11 @@ add_servers (Fabric *f, const Schedule *s, const Paths *paths)
 {
   if (s->more != ACTORS_SERVERS)
     return;
+  if (s->variables != NULL)
+    {
+      add_variables (f, s->variables, paths);
+      return;
+    }
   f->hosted = s->hosted;
   f->server_out = fabric_add (f, "server-out", paths->server_out, s->servers - s->hosted, paths->server_capacity);
   f->server_in = fabric_add (f, "server-in", paths->server_in, s->servers - s->hosted, paths->server_capacity);
@@ -331,12 +351,18 @@ fabric_load (const Fabric *f, Route *out, Id link, double share)
 
 /* All of a group's cards alike: the channels spread over them; or one by itself. */
 static void
-load_cards (const Fabric *f, Route *out, gboolean leaves, uint32_t node, uint32_t card, double share)
+load_cards_part (const Fabric *f, Route *out, gboolean leaves, uint32_t node, uint32_t card, double share, double part)
 {
   if (f->world == NULL)
-    fabric_load (f, out, (leaves ? fabric_nic_out (f, node) : fabric_nic_in (f, node)) + card, share);
+    fabric_load_part (f, out, (leaves ? fabric_nic_out (f, node) : fabric_nic_in (f, node)) + card, share, part);
   for (guint i = 0; i < f->n_cards; i++)
-    fabric_load_part (f, out, (leaves ? f->cards[i].out : f->cards[i].in) + (f->folded ? 0 : node), share, f->cards[i].part);
+    fabric_load_part (f, out, (leaves ? f->cards[i].out : f->cards[i].in) + (f->folded ? 0 : node), share, part * f->cards[i].part);
+}
+
+static void
+load_cards (const Fabric *f, Route *out, gboolean leaves, uint32_t node, uint32_t card, double share)
+{
+  load_cards_part (f, out, leaves, node, card, share, 1);
 }
 
 /* Half of a node's GPUs on either side of the bridge. */
@@ -432,6 +458,27 @@ with_server (const Fabric *f, uint32_t from, uint32_t to, Route *out)
     fabric_climb (f, up ? node : far, up ? far : node, 0, 0, out);
 }
 
+/* A variable's gradient, or itself; in its own node it leaves nothing. */
+static void
+with_variable (const Fabric *f, uint32_t from, uint32_t to, Route *out)
+{
+  const Variables *v = f->variables;
+  const gboolean up = to >= f->ranks;
+  const uint32_t variable = (up ? to : from) - f->ranks, node = (up ? from : to) / f->per_node, home = v->home[variable];
+
+  out->latency = f->hop;
+  if (v->on_workers && home == node)
+    return;
+  load_cards_part (f, out, up, node, 0, f->server_nic_share, v->part);
+  fabric_load (f, out, f->endpoint != 0 ? f->endpoint + variable : 0, 1);
+  if (v->on_workers)
+    load_cards_part (f, out, !up, home, 0, f->server_nic_share, v->part);
+  else
+    fabric_load_part (f, out, (up ? f->server_in : f->server_out) + home, f->server_share, v->part);
+  fabric_load_part (f, out, up ? of_servers (f->server_sum, home) : 0, 1, v->part);
+  fabric_climb (f, up ? node : v->on_workers ? home : f->nodes + home, up ? (v->on_workers ? home : f->nodes + home) : node, 0, 0, out);
+}
+
 void
 fabric_route (const Fabric *f, uint32_t from, uint32_t to, Route *out)
 {
@@ -439,6 +486,11 @@ fabric_route (const Fabric *f, uint32_t from, uint32_t to, Route *out)
 
   out->n = 0;
   out->copy = 0;
+  if (f->variables != NULL)
+    {
+      with_variable (f, from, to, out);
+      return;
+    }
   if (from >= f->ranks || to >= f->ranks)
     {
       (f->more == ACTORS_NVSWITCHES ? with_nvswitch : with_server) (f, from, to, out);

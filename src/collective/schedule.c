@@ -64,6 +64,7 @@ schedule_init (Schedule *out, const CollectiveCall *call, const RankGroup *group
   out->nodes = (uint32_t) group->n_nodes;
   out->per_node = (uint32_t) group->per_node;
   out->one_way = call->one_way;
+  out->variables = call->variables;
   out->first_share = call->largest / call->size;
   out->chunks = chunks > 0 ? chunks : chunks_of (out, call->protocol);
   if (!algorithm->steps->plan (out, group, paths, error))

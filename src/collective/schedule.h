@@ -48,6 +48,7 @@ struct Schedule
                                               first step at once, each other when as many came in that lane but one step */
   gboolean   alike;                        /* every rank does the same, turned by its number */
   gboolean   one_way;                      /* only the first rank sends */
+  const Variables *variables;              /* the servers' actors; NULL: there are none */
 };
 
 struct CollectiveSteps
@@ -110,6 +111,9 @@ gboolean host_mpi_halves (double size, guint64 nodes, guint64 per_node);
 #define TREE_NOBODY G_MAXUINT32
 typedef struct { uint32_t up, down[2]; } TreeNode;
 TreeNode tree_node (uint32_t node, uint32_t n, uint32_t tree);
+
+/* Variables to their servers and back: two parts of a step, one behind the other. */
+extern const CollectiveAlgorithm collective_push, collective_pull;
 
 extern const CollectiveSteps ring_steps, tree_steps, hierarchical_steps, halving_doubling_steps, pat_steps,
   point_to_point_steps, pairwise_steps, server_steps, parameter_server_steps, switch_steps, nvls_steps,

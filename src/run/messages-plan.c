@@ -70,12 +70,21 @@ parts_of (const GraphCall *call, Parts *out, GError **error)
   *out = (Parts) { .own = { .call = call->call, .group = call->group, .count = 1 }, .parts = call->parts, .n = call->n_parts };
   if (out->n > 0)
     return TRUE;
-  if (call->merged && call->call.size > 0 && (call->group.n_ranks > 1 || isfinite (call->flow.cap)))
+  if (call->merged && call->call.size > 0 && (call->flow.n_loads > 0 || isfinite (call->flow.cap)))
     return messages_refuse (error, call, "[strategy] kind", "stands for traffic of which no messages are known");
   out->own.call.algorithm = call->merged ? NULL : call->flow.algorithm;
   out->own.call.protocol = call->flow.protocol;
   out->n = 1;
   return TRUE;
+}
+
+/* Errors of schedules that `collective` prints too name no key. */
+static gboolean
+name_key (GError **error)
+{
+  if (error != NULL && (*error)->message[0] != '[')
+    g_prefix_error (error, "[collective] algorithm: ");
+  return FALSE;
 }
 
 /* Whole ones, or (`rest`) what of one is left: bytes and hops of the share. */
@@ -97,7 +106,7 @@ plan_part (Messages *m, const GraphCall *call, const GraphPart *part, gboolean r
     }
   return out->times == 0
          || (same_boxes (m, call, paths, error) && cluster_paths (m->cluster, paths, &group, &out->paths, error)
-             && schedule_init (&out->schedule, &what, &group, &out->paths, 0, error));
+             && (schedule_init (&out->schedule, &what, &group, &out->paths, 0, error) || name_key (error)));
 }
 
 static guint
@@ -122,7 +131,7 @@ group_equal (gconstpointer x, gconstpointer y)
   const Schedule *s = &a->schedule, *t = &b->schedule;
 
   if (s->steps_of != t->steps_of || s->op != t->op || !same (s->size, t->size) || s->actors != t->actors || s->per_node != t->per_node
-      || s->chunks != t->chunks || s->one_way != t->one_way || !same (s->first_share, t->first_share) || a->protocol != b->protocol
+      || s->chunks != t->chunks || s->one_way != t->one_way || s->variables != t->variables || !same (s->first_share, t->first_share) || a->protocol != b->protocol
       || a->line != b->line || !same (a->hops, b->hops) || (a->place == NULL) != (b->place == NULL))
     return FALSE;
   for (uint32_t i = 0; i < s->actors && a->place != NULL; i++)
@@ -214,7 +223,9 @@ add_part (Messages *m, guint index, const Planned *planned, MessagePart *out, GE
         return messages_refuse (error, call, "[cluster] gpus-per-node", "is of ranks that lie unevenly on the nodes");
       numbers[twin] = group_number (m, &what, planned->times);
     }
-  *out = (MessagePart) { planned->times, planned->hops * schedule_launch (s, &planned->paths, planned->protocol), numbers };
+  *out = (MessagePart) {
+    .times = planned->times, .launch = planned->hops * schedule_launch (s, &planned->paths, planned->protocol), .group = numbers,
+  };
   return TRUE;
 }
 
@@ -294,8 +305,10 @@ messages_plan_call (Messages *m, guint index, GError **error)
       to->ranks = m->folded ? 1 : (guint) part->group.n_ranks;
       to->n_groups = m->folded ? 1 : members / to->ranks;
       to->spacing = MIN (MAX (part->group.spacing, 1), to->n_groups);
-      if (!add_part (m, index, &planned, &out[to->n_parts++], error))
+      if (!add_part (m, index, &planned, &out[to->n_parts], error))
         return FALSE;
+      out[to->n_parts].launch += part->seconds;
+      out[to->n_parts++].together = part->together;
     }
   if (to->n_parts > 0)
     out[0].launch += aside;
@@ -329,8 +342,6 @@ messages_would_fit (Messages *m, GError **error)
           if (planned.times > 0)
             m->count += planned.times * members / (double) part->group.n_ranks * messages_of (&planned.schedule, planned.schedule.actors);
         }
-      if (!messages_fit (m, error))
-        return FALSE;
     }
-  return TRUE;
+  return messages_fit (m, error);
 }

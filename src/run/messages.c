@@ -22,7 +22,7 @@ messages_fit (Messages *m, GError **error)
     return TRUE;
   if (m->count > most_messages)
     g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
-                 "[cluster] nodes: %.2g messages or more in a step are too many to play one by one (at most %.2g); give --tier flow or fewer ranks",
+                 "[cluster] nodes: %.3g messages or more in a step are too many to play one by one (at most %.3g); give --tier flow or fewer ranks",
                  m->count, most_messages);
   else
     g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,

@@ -28,6 +28,7 @@ typedef struct
 {
   guint        times;
   double       launch;      /* s before the first message of each */
+  gboolean     together;    /* only once all are through with the part before */
   const guint *group;       /* of each twin */
 } MessagePart;
 

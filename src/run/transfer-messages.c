@@ -10,8 +10,8 @@ typedef enum { MEMBER_QUIET, MEMBER_SPINS, MEMBER_MET, MEMBER_FLIES } MemberStat
 /* The part of its call that it plays, and how often it has. */
 typedef struct { Id task; MemberState state; guint part, turn; } Member;
 /* A twin of a call in one step that somebody has come to.  players: + 1, the first of
- * those at work for it. */
-typedef struct { guint instance, call, twin, came, left, players, next_spare, size; Member *member; } Live;
+ * those at work for it.  waiting: members that wait for all others before they go on. */
+typedef struct { guint instance, call, twin, came, left, waiting, players, next_spare, size; Member *member; } Live;
 /* Of each job of the play.  next: + 1, of the same twin, or spare of the same group. */
 typedef struct { guint live, group, part, turn, left, next, same; } Player;   /* same: + 1, one more of its group */
 
@@ -69,7 +69,7 @@ new_live (MessageRun *m, const Where *w)
   live->instance = w->instance;
   live->call = w->index;
   live->twin = w->twin;
-  live->came = live->players = 0;
+  live->came = live->waiting = live->players = 0;
   live->left = w->call->ranks;
   INSTANCE (m, w->instance) = index;
   return index - 1;
@@ -119,6 +119,17 @@ begin_later (Execution *x, const MessagePart *part, double seconds, Id task)
   engine_at (x->engine, engine_now (x->engine) + transfer_latency (x, seconds + part->launch), x->messages->begin, task);
 }
 
+/* One that waits for all is the last of them. */
+static void
+begin_together (Execution *x, Live *live, const MessagePart *part)
+{
+  if (++live->waiting < messages_call (x->messages->plan, live->call)->ranks)
+    return;
+  live->waiting = 0;
+  for (guint i = 0; i < live->came; i++)
+    begin_later (x, part, 0, live->member[i].task);
+}
+
 /* When a rank's last message is there: it plays what follows, or its task ends by an
  * event of its own. */
 static void
@@ -138,10 +149,12 @@ on_done (gpointer user, guint job, uint32_t actor)
     }
   if (--player->left == 0)
     release_player (m, job);
-  if (member->part < call->n_parts)
-    begin_later (x, &call->part[member->part], 0, member->task);
-  else
+  if (member->part == call->n_parts)
     end_member (x, index, member);
+  else if (call->part[member->part].together && member->turn == 0)
+    begin_together (x, LIVE (m, index), &call->part[member->part]);
+  else
+    begin_later (x, &call->part[member->part], 0, member->task);
 }
 
 /* The job of a twin's part and turn. */

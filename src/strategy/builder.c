@@ -213,7 +213,7 @@ price (const Builder *b, GraphCall *call, const RankGroup *group, GError **error
   if (b->policy->price != NULL)
     {
       call->merged = TRUE;
-      if (!b->policy->price (b->in, call, error))
+      if (!b->policy->price (b->in, b->graph->arena, call, error))
         return FALSE;
     }
   else

@@ -25,7 +25,7 @@ struct DataParallel
   /* s more of a group on the communication queue; NULL: none. */
   double    (*group_s) (const StepInput *in, const Bucket *group);
   /* Fills flow and group of a call that is no collective; NULL: by algorithm.  launch is added to. */
-  gboolean  (*price)   (const StepInput *in, GraphCall *call, GError **error);
+  gboolean  (*price)   (const StepInput *in, Arena *arena, GraphCall *call, GError **error);
 };
 
 gboolean data_parallel_build  (const StepInput *in, const DataParallel *policy, StepGraph *graph, GError **error);

@@ -35,6 +35,8 @@ typedef struct
   RankGroup      group;
   double         count;
   gboolean       aside;     /* of other ranks, at their ends: time alone */
+  gboolean       together;  /* only once all ranks are through with the part before */
+  double         seconds;   /* before its first message, on top of the library's */
 } GraphPart;
 
 /* A collective of the step: every member class meets here. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "collective/schedule.h"
 #include "strategy/builder.h"
 #include "strategy/tensorflow.h"
 #include <math.h>
+#include <stdlib.h>
 
 /* TensorFlow 1 with variables on parameter servers, synchronous: whole variables,
  * the largest first to the least loaded server, one push and one pull each in every
@@ -27,11 +29,12 @@ server_paths (const StepInput *in, RankGroup *group, Paths *paths, GError **erro
 
 /* S/rate of the CPU + g S/rate of the copies; fitted over one box of K80 and P100. */
 static gboolean
-price_box (const StepInput *in, GraphCall *call, GError **error)
+price_box (const StepInput *in, Arena *arena, GraphCall *call, GError **error)
 {
   const double gpus = (double) cluster_gpus_per_node (in->cluster);
   Paths paths;
 
+  (void) arena;
   if (!server_paths (in, &call->group, &paths, error))
     return FALSE;
   call->flow = (CollectiveFlow) { .cap = INFINITY, .protocol = PROTOCOL_SIMPLE };
@@ -65,12 +68,88 @@ load_nics (const Paths *paths, const RankGroup *group, double copies, double bus
   flow->load[flow->n_loads++].link = paths->server_in;
 }
 
+typedef struct { guint index; double bytes; } Variable;
+
+static int
+larger_first (gconstpointer a, gconstpointer b)
+{
+  const Variable *x = a, *y = b;
+
+  return x->bytes > y->bytes ? -1 : x->bytes < y->bytes ? 1 : (x->index > y->index) - (x->index < y->index);
+}
+
+/* The largest first, each to the least loaded server. */
+static void
+deal_out (Variable *variables, guint n, guint32 homes, uint32_t *home)
+{
+  g_autofree double *load = g_new0 (double, homes);
+
+  qsort (variables, n, sizeof *variables, larger_first);
+  for (guint i = 0; i < n; i++)
+    {
+      guint32 least = 0;
+
+      for (guint32 k = 1; k < homes; k++)
+        least = load[k] < load[least] ? k : least;
+      home[variables[i].index] = least;
+      load[least] += variables[i].bytes;
+    }
+}
+
+/* All of a step's, whole. */
+static Variables *
+variables_of (const StepInput *in, Arena *arena, const Paths *paths)
+{
+  const double element = software_gradient_bytes (in->spec, in->compute->precision, FALSE);
+  const guint n = in->workload->n_tensors;
+  Variables *v = arena_array (arena, Variables, 1);
+  double *bytes = arena_array (arena, double, n);
+  uint32_t *home = arena_array (arena, uint32_t, n);
+  g_autofree Variable *order = g_new (Variable, n);
+  guint at = 0;
+
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    for (guint t = 0; t < in->workload->layers[i].n_tensors && at < n; t++, at++)
+      {
+        bytes[at] = in->workload->layers[i].tensors[t] * element;
+        order[at] = (Variable) { at, bytes[at] };
+      }
+  *v = (Variables) { .n = at, .bytes = bytes, .home = home, .on_workers = paths->servers == 0 || paths->server_colocated };
+  v->homes = (uint32_t) (paths->servers > 0 ? paths->servers : cluster_nodes (in->cluster));
+  deal_out (order, at, v->homes, home);
+  return v;
+}
+
+/* Message by message: all push, then, when every variable is applied, all pull (the
+ * queue of tokens of tf_cnn_benchmarks' variable_mgr). */
+static void
+give_parts (const StepInput *in, Arena *arena, const Paths *paths, double staged, GraphCall *call)
+{
+  const double g = (double) call->group.per_node;
+  Variables *v = variables_of (in, arena, paths);
+  GraphPart *parts = arena_array (arena, GraphPart, 2);
+
+  v->one_a_node = paths->server_local_reduction;
+  v->efficiency = in->spec->rpc_efficiency;
+  v->endpoint = in->spec->endpoint_rate;
+  v->part = in->spec->replicated_variables && !v->one_a_node ? 1 / g : 1;
+  for (guint i = 0; i < 2; i++)
+    {
+      parts[i] = (GraphPart) { .call = call->call, .group = call->group, .count = 1, .together = i == 1, .seconds = i == 0 ? staged : 0 };
+      parts[i].call.algorithm = i == 0 ? &collective_push : &collective_pull;
+      parts[i].call.protocol = PROTOCOL_SIMPLE;
+      parts[i].call.variables = v;
+    }
+  call->parts = parts;
+  call->n_parts = 2;
+}
+
 /* T = max (g S (n - 1)/n over half of the RPCs' share of a NIC, 2 S_big (N - g)/
  * endpoint) + g S/copies; fitted over Horovod's 2017 table of four nodes.  S_big,
  * the largest variable, sits on one server, which everybody asks.  With copies of
  * the variables in each node the first loses its g; the second, as measured, not. */
 static gboolean
-price_servers (const StepInput *in, GraphCall *call, GError **error)
+price_servers (const StepInput *in, Arena *arena, GraphCall *call, GError **error)
 {
   const StrategySpec *spec = in->spec;
   const RankGroup *group = &call->group;
@@ -91,6 +170,7 @@ price_servers (const StepInput *in, GraphCall *call, GError **error)
     flow->cap = fmin (flow->cap, paths.server_sum / ((double) group->n_nodes * copies * busiest));
   flow->latency = 2 * paths.between.hop[PROTOCOL_SIMPLE] + paths.server_latency + g * size / spec->host_copy_rate;
   load_nics (&paths, group, copies, busiest, spec->rpc_efficiency, flow);
+  give_parts (in, arena, &paths, g * size / spec->host_copy_rate, call);
   return TRUE;
 }
 

@@ -12,7 +12,7 @@ lockstep run good.ini --timeline | wc -l | awk '{ print ($1 > 10) }'
 # Folded or not: the same bits.
 lockstep run good.ini --format csv > folded.csv
 lockstep run good.ini --format csv --unfold | cmp - folded.csv
-# Message by message: the tier and why; words that are none; a strategy that has none.
+# Message by message: the tier and why; words that are none; more than are played.
 lockstep run good.ini --tier message --verbose --quiet | grep -o '^message tier, as asked: at most'
 lockstep run good.ini --verbose --quiet | grep -A 1 ' tier, '
 lockstep run good.ini --tier message --format json --quiet | python3 -c '
@@ -20,7 +20,7 @@ import json, sys
 r = json.load (sys.stdin)["result"]
 print (r["engine"]["tier"], r["engine"]["messages"] > 0, r["step_time_s"]["lo"])'
 try run good.ini --tier massage
-try run good.ini --tier message --set strategy.kind=parameter-server
+try run good.ini --tier message --set strategy.kind=megatron --set workload.name=gpt2_medium --set strategy.tensor-parallel=4 --set training.global-batch=65536
 # The same scenario from standard input.
 lockstep run - --format csv < good.ini | sed 1d | cut -d, -f 2- > stdin.csv
 sed 1d folded.csv | cut -d, -f 2- | cmp - stdin.csv
