@@ -192,6 +192,8 @@ test_unfold (void)
     "strategy.distributed-optimizer=yes strategy.overlap-grad-reduce=yes strategy.overlap-param-gather=yes strategy.sequence-parallel=yes",
     "cluster.nodes=2 strategy.tensor-parallel=2 strategy.pipeline-parallel=2 strategy.virtual-stages=1 training.global-batch=8 "
     "strategy.context-parallel=2 workload.experts=4 workload.ffn=4096 strategy.expert-parallel=2 strategy.distributed-optimizer=yes",
+    "cluster.nodes=4 strategy.tensor-parallel=4 strategy.pipeline-parallel=2 strategy.virtual-stages=1 training.global-batch=8 "
+    "strategy.sequence-parallel=yes workload.experts=4 workload.ffn=4096 strategy.expert-parallel=4 strategy.expert-tensor-parallel=2",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -311,6 +313,42 @@ test_bytes (void)
   g_assert_cmpfloat_with_epsilon (bytes_of (moe, "gradients of experts"), 0, 0.5);
 }
 
+/* Experts are not split as the layers around them are: whole ones on 8 GPUs of a
+ * stage's 16, two GPUs an expert (parallel_state.py of Megatron-Core; gradients of two
+ * bytes).  A GPU of 8 has an eighth of the tokens outside tensor-parallel parts. */
+static void
+test_expert_tensor (void)
+{
+#define EXPERTS "training.recompute=none strategy.virtual-stages=1 cluster.nodes=16 training.global-batch=128 workload.experts=8 workload.top-k=2 " \
+                "workload.ffn=4096 strategy.imbalance=1.25 strategy.sequence-parallel=yes strategy.expert-parallel=8 strategy.expert-tensor-parallel="
+  static const char whole[] = EXPERTS "1", halves[] = EXPERTS "2";
+  const double h = 12288, sent = 2048 * h * 2 / 8 * 2 * 1.25;           /* two visits a token, a quarter more on the busiest */
+  const double expert = 2 * h * 4096 + 4096 + h;                        /* two matrices and their biases */
+  const double block = h * 4608 + 1536 * h + 8 * h + 4 * h + 4608 + h;  /* an eighth of attention; router, norms, biases */
+  const double edges = 2 * 51200 * h / 8 + 2048 * h + 2 * h;            /* table twice, positions, final norm */
+
+  g_assert_cmpfloat_with_epsilon (bytes_of (whole, "expert all-to-all forward"), 64 * 96 * 2 * sent, 1e6);
+  g_assert_cmpfloat_with_epsilon (bytes_of (whole, "expert all-to-all backward"), 64 * 96 * 2 * sent, 1e6);
+  g_assert_cmpfloat_with_epsilon (bytes_of (whole, "expert tensor-parallel forward"), 0, 0.5);
+  /* gather and scatter around attention alone, and the scatter behind the embedding, the gather before the head */
+  g_assert_cmpfloat_with_epsilon (bytes_of (whole, "tensor-parallel forward"), 64 * (96 * 2 + 2) * 2048 * h * 2, 1e6);
+  /* over 2 GPUs each: those with the same experts, and the replicas */
+  g_assert_cmpfloat_with_epsilon (bytes_of (whole, "gradients of experts"), 96 * expert * 2, 1);
+  g_assert_cmpfloat_with_epsilon (bytes_of (whole, "gradients"), (96 * block + edges) * 2, 1);
+  /* two GPUs gather what was sent to either and scatter it again, forward and of gradients; nobody has the same half */
+  g_assert_cmpfloat_with_epsilon (bytes_of (halves, "expert all-to-all forward"), 64 * 96 * 2 * sent, 1e6);
+  g_assert_cmpfloat_with_epsilon (bytes_of (halves, "expert tensor-parallel forward"), 64 * 96 * 2 * 2 * sent, 1e6);
+  g_assert_cmpfloat_with_epsilon (bytes_of (halves, "expert tensor-parallel backward"), 64 * 96 * 2 * 2 * sent, 1e6);
+  g_assert_cmpfloat_with_epsilon (bytes_of (halves, "gradients of experts"), 0, 0.5);
+
+  g_autoptr (Result) r = run (whole, FALSE);
+  g_autoptr (Result) half = run (halves, FALSE);
+  /* most memory: the first stage, 12 layers, one expert a GPU of each */
+  g_assert_cmpfloat_with_epsilon (r->memory.weights, (12 * (block + expert) + 51200 * h / 8 + 2048 * h) * 2, 1);
+  g_assert_cmpfloat_with_epsilon (r->memory.weights - half->memory.weights, 12 * (2 * h * 4096 + 4096) / 2 * 2, 1);
+#undef EXPERTS
+}
+
 static void
 test_bad_input (void)
 {
@@ -326,6 +364,14 @@ test_bad_input (void)
     { "strategy.tensor-parallel=64 strategy.pipeline-parallel=1 strategy.virtual-stages=1", "64 does not divide the 96 attention heads; 48 and 96 would" },
     { "cluster.nodes=128 training.global-batch=128 workload.experts=8 strategy.expert-parallel=16", "16 does not divide the 8 experts; 8 would" },
     { "strategy.expert-parallel=2", "2 does not divide the 1 data- and context-parallel GPUs; 1 would" },
+    { "cluster.nodes=16 training.global-batch=128 workload.experts=8 strategy.sequence-parallel=yes strategy.expert-parallel=4",
+      "4 does not divide the 2 data- and context-parallel GPUs; 2 would, or expert-tensor-parallel = 1" },
+    { "cluster.nodes=16 training.global-batch=128 workload.experts=32 strategy.sequence-parallel=yes strategy.expert-parallel=32 strategy.expert-tensor-parallel=2",
+      "32 does not divide the 8 groups of expert-tensor-parallel 2 in a stage; 8 would" },
+    { "workload.experts=8 strategy.sequence-parallel=yes strategy.expert-tensor-parallel=3", "3 does not divide the 8 GPUs of a stage; 2 and 4 would" },
+    { "workload.experts=8 strategy.expert-tensor-parallel=1", "1 beside tensor-parallel 8 needs sequence-parallel = yes" },
+    { "strategy.expert-tensor-parallel=1", "1 GPUs share each expert, but the workload has none" },
+    { "workload.experts=8 workload.ffn=4094 strategy.sequence-parallel=yes strategy.expert-tensor-parallel=4", "4 does not divide the 4094 columns" },
     { "strategy.schedule=1f1b", "3 chunks a stage go with schedule interleaved; 1 with gpipe and 1f1b" },
     { "strategy.interleave-group=12", "interleaved groups of 12 micro-batches of 1; 60 and 72 would" },
     { "workload.name=resnet50", "no decoder of a known shape" },
@@ -357,6 +403,7 @@ main (int argc, char **argv)
   g_test_add_func ("/megatron/memory", test_memory);
   g_test_add_func ("/megatron/properties", test_properties);
   g_test_add_func ("/megatron/bytes", test_bytes);
+  g_test_add_func ("/megatron/expert-tensor", test_expert_tensor);
   g_test_add_func ("/megatron/bad-input", test_bad_input);
   return g_test_run ();
 }

@@ -13,10 +13,12 @@ megatron_group (const Megatron *m, MegatronGroup which)
       return (PipelineGroup) { m->tp, 1 };
     case GROUP_CONTEXT:
       return (PipelineGroup) { m->cp, m->tp };
+    case GROUP_EXPERT_TENSOR:
+      return (PipelineGroup) { m->etp, 1 };
     case GROUP_EXPERT:
-      return (PipelineGroup) { m->ep, m->tp };
+      return (PipelineGroup) { m->ep, m->etp };
     case GROUP_EXPERT_DATA:
-      return (PipelineGroup) { m->dp * m->cp / m->ep, m->tp * m->ep };
+      return (PipelineGroup) { m->edp, m->etp * m->ep };
     default:
       return (PipelineGroup) { m->dp * m->cp, m->tp };
     }

@@ -13,6 +13,7 @@ typedef struct
   double e;                    /* bytes of an element */
   double tokens, sequence;     /* of a GPU before sequence parallelism; of a whole sample */
   double h, t, d, q, kv, f;    /* widths of a GPU: hidden whole, columns of queries, of keys, of the feed-forward part */
+  double sent, visits;         /* tokens that a GPU sends to experts, each top-k times; that its own experts get */
   double whole, split;         /* bytes of an activation; of it outside tensor-parallel parts */
   double qkv_grad, up_grad;    /* s of weight gradients that input-gradient collectives run beside */
   double attention;            /* s of the attention core forward */
@@ -24,8 +25,15 @@ typedef struct
 typedef struct
 {
   double forward, backward, again;   /* s of kernels; again: recomputed */
-  MegatronCalls tensor[2], context[2], expert[2];   /* nothing hides them: forward, backward */
+  MegatronCalls tensor[2], context[2], expert[2], expert_tensor[2];   /* nothing hides them: forward, backward */
 } LayerCost;
+
+/* Each tensor-parallel GPU has all tokens, outside its parts of a layer too. */
+static gboolean
+copies (const Megatron *m)
+{
+  return m->tp > 1 && !m->sp;
+}
 
 static double
 add (const OneLayer *l, double bytes)
@@ -105,16 +113,15 @@ ffn_part (OneLayer *l, LayerCost *out)
 {
   const Shape *s = l->m->shape;
   const double local = l->m->experts ? (double) (s->experts / l->m->ep) : 1, ways = l->m->gated ? 2 : 1;
-  const double visits = l->m->experts ? l->tokens * (double) s->top_k * l->m->in->spec->imbalance : l->tokens;
-  const double pass = l->e * visits * l->f, each = visits / local;
+  const double pass = l->e * l->visits * l->f, each = l->visits / local;
   double up, down;
 
   out->forward += llm_stream (l->llm, LLM_NORM, 2 * l->split);
   if (l->m->experts)
     {
       out->forward += product (l, l->tokens / (l->m->sp ? l->t : 1), (double) s->experts, l->h, 1, &out->backward, NULL);
-      out->forward += 2 * add (l, 2 * l->e * visits * l->h / (l->m->sp ? l->t : 1));   /* permuted, and back */
-      out->backward += 2 * add (l, 2 * l->e * visits * l->h / (l->m->sp ? l->t : 1));
+      out->forward += 2 * add (l, 2 * l->e * l->sent * l->h);   /* permuted, and back */
+      out->backward += 2 * add (l, 2 * l->e * l->sent * l->h);
     }
   up = product (l, each, ways * l->f, l->h, local, &out->backward, &l->up_grad);
   out->forward += up;
@@ -157,11 +164,11 @@ tensor_calls (const OneLayer *l, LayerCost *out, GError **error)
   const gboolean async = l->llm->value[LLM_ASYNC_BACKWARD] > 0;
   const double left = 1 - (m->tp_overlap ? l->llm->value[LLM_TP_OVERLAP] : 0);
   const double beside[2] = { async ? l->qkv_grad : 0, async ? l->up_grad : 0 };
-  const double more = m->experts ? (double) m->shape->top_k : 1;   /* tokens of the second half */
+  const guint halves = m->experts && !copies (m) ? 1 : 2;   /* experts have calls of their own */
 
-  for (guint half = 0; half < 2; half++)
+  for (guint half = 0; half < halves; half++)
     {
-      const double size = l->whole * (half == 1 ? more : 1);
+      const double size = half == 1 ? l->e * l->visits * l->h : l->whole;
       double gather, scatter, reduce;
 
       if (!m->sp)
@@ -212,15 +219,20 @@ context_calls (const OneLayer *l, LayerCost *out, GError **error)
          && megatron_add_calls (m, GROUP_CONTEXT, OP_SEND_RECV, 2 * block, (c - 1) * shown (back, l->attention_back / c), &out->context[1], NULL, error);
 }
 
-/* Routed tokens go to their experts and come back, the busiest GPU's last. */
+/* Routed tokens go to their experts and come back, the busiest GPU's last.  GPUs that
+ * share an expert gather its tokens behind that and reduce-scatter what comes of them;
+ * nothing runs beside, and the gathered ones stay for the backward pass
+ * (core/transformer/moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher). */
 static gboolean
 expert_calls (const OneLayer *l, LayerCost *out, GError **error)
 {
   const Megatron *m = l->m;
-  const double size = l->whole / (m->sp ? l->t : 1) * (double) m->shape->top_k * m->in->spec->imbalance;
+  const double sent = l->e * l->sent * l->h, gathered = copies (m) ? 0 : l->e * l->visits * l->h;
 
   for (guint pass = 0; m->experts && pass < 2; pass++)
-    if (!megatron_add_calls (m, GROUP_EXPERT, OP_ALL_TO_ALL, size, 2, &out->expert[pass], NULL, error))
+    if (!megatron_add_calls (m, GROUP_EXPERT, OP_ALL_TO_ALL, sent, 2, &out->expert[pass], NULL, error)
+        || !megatron_add_calls (m, GROUP_EXPERT_TENSOR, OP_ALL_GATHER, gathered, 1, &out->expert_tensor[pass], NULL, error)
+        || !megatron_add_calls (m, GROUP_EXPERT_TENSOR, OP_REDUCE_SCATTER, gathered, 1, &out->expert_tensor[pass], NULL, error))
       return FALSE;
   return TRUE;
 }
@@ -231,7 +243,7 @@ layer_of (const Megatron *m)
   const Shape *s = m->shape;
   OneLayer l = {
     .m = m, .llm = &m->llm, .e = m->llm.element, .sequence = (double) s->sequence, .h = (double) s->hidden, .t = (double) m->tp,
-    .d = (double) s->head_dim, .f = (double) s->ffn / (double) m->tp,
+    .d = (double) s->head_dim, .f = (double) s->ffn / (double) m->etp,
   };
 
   l.tokens = (double) m->micro * l.sequence / (double) m->cp;
@@ -239,6 +251,8 @@ layer_of (const Megatron *m)
   l.kv = fmax ((double) s->kv_heads / l.t, 1) * l.d;
   l.whole = l.e * l.tokens * l.h;
   l.split = m->sp ? l.whole / l.t : l.whole;
+  l.sent = l.tokens / (m->sp ? l.t : 1) * (m->experts ? (double) s->top_k * m->in->spec->imbalance : 1);
+  l.visits = m->experts ? l.sent * (copies (m) ? 1 : (double) m->etp) : l.tokens;
   return l;
 }
 
@@ -358,15 +372,18 @@ megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward,
       for (guint pass = 0; pass < 2; pass++)
         {
           PipelineWork *work = pass == 0 ? &forward[at] : &backward[at];
-          MegatronCalls context = { 0 }, expert = { 0 };
+          MegatronCalls context = { 0 }, expert = { 0 }, expert_tensor = { 0 };
 
           megatron_pile (&context, &cost.context[pass], n);
           megatron_pile (&expert, &cost.expert[pass], n);
+          megatron_pile (&expert_tensor, &cost.expert_tensor[pass], n);
           megatron_pile (&context, &cost.context[0], pass * n * again);
           megatron_pile (&expert, &cost.expert[0], pass * n * again);
+          megatron_pile (&expert_tensor, &cost.expert_tensor[0], pass * n * again);
           take_calls (m, work, &tensor[pass], pass == 0 ? "tensor-parallel forward" : "tensor-parallel backward");
           take_calls (m, work, &context, pass == 0 ? "context-parallel forward" : "context-parallel backward");
           take_calls (m, work, &expert, pass == 0 ? "expert all-to-all forward" : "expert all-to-all backward");
+          take_calls (m, work, &expert_tensor, pass == 0 ? "expert tensor-parallel forward" : "expert tensor-parallel backward");
           add_host (m, work, at, pass == 1);
         }
     }

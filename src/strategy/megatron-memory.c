@@ -14,6 +14,7 @@ layer_bytes (const Megatron *m)
   const double q = (double) s->heads / t * d, kv = fmax ((double) s->kv_heads / t, 1) * d, mask = m->dropout ? 1 : 0;
   const double outside = m->sp ? h / t : h, scores = (double) s->heads / t * (double) s->sequence;
   const double visits = m->experts ? (double) s->top_k * m->in->spec->imbalance : 1;
+  const double gathered = m->experts ? outside * visits * (m->sp || m->tp == 1 ? (double) m->etp : 1) : outside;   /* inputs of experts */
   const gboolean kept_scores = !m->flash && m->in->training->recompute == RECOMPUTE_NONE;
   double bytes;
 
@@ -22,7 +23,7 @@ layer_bytes (const Megatron *m)
   if (m->in->training->recompute == RECOMPUTE_PER_OP)   /* input, queries, values, context, one half of the gate, output */
     return 2 * e * outside + e * (2 * q + kv) + visits * e * f;
   /* inputs of both norms and of the products behind them, masks of both dropouts */
-  bytes = outside * (2 * e + 2 * e + 2 * mask) + e * (visits - 1) * outside;
+  bytes = outside * (2 * e + 2 * e + 2 * mask) + e * (gathered - outside);
   bytes += e * (q + 2 * kv) + e * q;   /* queries, keys, values; context */
   bytes += visits * e * f * (m->gated ? 3 : 2);
   return bytes + (kept_scores ? scores * (2 * e + mask) : 0);
@@ -76,7 +77,7 @@ stage_memory (const Megatron *m, guint stage, MemoryUse *out)
 
   megatron_stage_params (m, stage, &dense, &experts);
   all = dense + experts;
-  owned = m->distributed ? dense / (double) (m->dp * m->cp) + experts / (double) (m->dp * m->cp / m->ep) : all;
+  owned = m->distributed ? dense / (double) (m->dp * m->cp) + experts / (double) m->edp : all;
   summed = m->shard_gradients ? owned + all / (double) m->v : all;   /* and a chunk's on their way */
   *out = (MemoryUse) {
     .weights = all * m->llm.element, .gradients = summed * m->gradient, .optimizer = owned * (m->llm.element < 4 ? state : state - 4),

@@ -77,13 +77,36 @@ refuse_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
                  gpus / product * product, (gpus / product + 1) * product);
 }
 
+static guint64
+expert_tensor (const StrategySpec *spec)
+{
+  return spec->expert_tensor_parallel > 0 ? spec->expert_tensor_parallel : spec->tensor_parallel;
+}
+
+/* Experts split the GPUs of a stage anew: whole ones, where that alone is amiss,
+ * could be dealt out. */
+static gboolean
+check_experts (const StrategySpec *spec, guint64 stage, GError **error)
+{
+  const guint64 etp = expert_tensor (spec), ep = spec->expert_parallel;
+
+  if (!must_divide (stage, etp, "[strategy] expert-tensor-parallel", "GPUs of a stage", error))
+    return FALSE;
+  if (stage / etp % ep == 0)
+    return TRUE;
+  g_autofree char *near = near_divisors (stage / etp, ep);
+  g_autofree char *of = etp == spec->tensor_parallel ? g_strdup ("data- and context-parallel GPUs")
+                                                     : g_strdup_printf ("groups of expert-tensor-parallel %" G_GUINT64_FORMAT " in a stage", etp);
+  return refuse (error, "[strategy] expert-parallel", "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s%s", ep, stage / etp, of, near,
+                 stage % ep == 0 && spec->sequence_parallel != 0 ? ", or expert-tensor-parallel = 1" : "");
+}
+
 static gboolean
 check_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
 {
   if (gpus % (spec->tensor_parallel * spec->pipeline_parallel * spec->context_parallel) != 0)
     return refuse_degrees (spec, gpus, error);
-  return must_divide (gpus / (spec->tensor_parallel * spec->pipeline_parallel), spec->expert_parallel, "[strategy] expert-parallel",
-                      "data- and context-parallel GPUs", error);
+  return check_experts (spec, gpus / spec->pipeline_parallel, error);
 }
 
 static gboolean
@@ -158,7 +181,8 @@ check_shape (const Megatron *m, GError **error)
   const guint64 kv = shape->kv_heads;
 
   if (!must_divide (shape->heads, m->tp, "[strategy] tensor-parallel", "attention heads", error)
-      || !must_divide (shape->ffn, m->tp, "[strategy] tensor-parallel", "columns of the feed-forward part", error))
+      || !must_divide (shape->ffn, m->etp, m->etp == m->tp ? "[strategy] tensor-parallel" : "[strategy] expert-tensor-parallel",
+                       "columns of the feed-forward part", error))
     return FALSE;
   if (kv % m->tp != 0 && m->tp % kv != 0)
     return must_divide (kv, m->tp, "[strategy] tensor-parallel", "key and value heads", error);
@@ -167,6 +191,12 @@ check_shape (const Megatron *m, GError **error)
                    m->ep);
   if (m->experts && !must_divide (shape->experts, m->ep, "[strategy] expert-parallel", "experts", error))
     return FALSE;
+  if (m->etp != m->tp && !m->experts)
+    return refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " GPUs share each expert, but the workload has none; leave it out, "
+                   "or [workload] experts", m->etp);
+  if (m->etp != m->tp && m->tp > 1 && !m->sp)
+    return refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " beside tensor-parallel %" G_GUINT64_FORMAT
+                   " needs sequence-parallel = yes, or each token would be there %" G_GUINT64_FORMAT " times", m->etp, m->tp, m->tp);
   if (m->cp > 1 && !must_divide (shape->sequence / 2, m->cp, "[strategy] context-parallel", "pairs of tokens of a sample", error))
     return FALSE;
   return !m->sp || must_divide (shape->sequence / m->cp, m->tp, "[strategy] tensor-parallel", "tokens of a GPU (sequence-parallel)", error);
@@ -264,7 +294,7 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
   const Shape *shape = &in->workload->dims;
   g_auto (Megatron) m = {
     .in = in, .shape = shape, .tp = spec->tensor_parallel, .pp = spec->pipeline_parallel, .cp = spec->context_parallel,
-    .ep = spec->expert_parallel, .v = spec->virtual_stages, .micro = in->batch.per_gpu, .micro_batches = in->batch.accumulation,
+    .ep = spec->expert_parallel, .etp = expert_tensor (spec), .v = spec->virtual_stages, .micro = in->batch.per_gpu, .micro_batches = in->batch.accumulation,
     .world = cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster),
   };
 
@@ -272,6 +302,7 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
     return refuse (error, "[workload] name", "'%s' is no decoder of a known shape, which megatron needs; give a gpt, llama or mpt, "
                    "or an architecture and its shape", in->workload->name);
   m.dp = m.world / (m.tp * m.pp * m.cp);
+  m.edp = m.world / (m.etp * m.ep * m.pp);
   m.group = (guint) group_of (spec);
   m.schedule = interleaved (spec) ? SCHEDULE_INTERLEAVED : spec->schedule == SCHEDULE_KEY_GPIPE ? SCHEDULE_GPIPE : SCHEDULE_1F1B;
   m.sp = spec->sequence_parallel != 0 && m.tp > 1;
@@ -320,7 +351,7 @@ megatron_block_params (const Megatron *m)
   const Shape *s = m->shape;
   const double h = (double) s->hidden, t = (double) m->tp, d = (double) s->head_dim, f = (double) s->ffn, ways = m->gated ? 2 : 1;
   const double q = (double) s->heads / t * d, qkv = q + 2 * kv_heads (m) * d;
-  const double norms = (s->norm == NORM_RMS ? 2 : 4) * h, bias = s->bias == SHAPE_YES ? qkv + h + ways * f / t + h : 0;
+  const double norms = (s->norm == NORM_RMS ? 2 : 4) * h, bias = s->bias == SHAPE_YES ? qkv + h + (m->experts ? 0 : ways * f / t + h) : 0;
   const double ffn = m->experts ? h * (double) s->experts : (ways + 1) * h * f / t;
 
   return h * qkv + q * h + ffn + norms + bias;
@@ -333,7 +364,8 @@ megatron_expert_params (const Megatron *m)
 
   if (!m->experts)
     return 0;
-  return (double) (s->experts / m->ep) * (m->gated ? 3 : 2) * (double) s->hidden * (double) s->ffn / (double) m->tp;
+  const double h = (double) s->hidden, f = (double) s->ffn / (double) m->etp, ways = m->gated ? 2 : 1;
+  return (double) (s->experts / m->ep) * ((ways + 1) * h * f + (s->bias == SHAPE_YES ? ways * f + h : 0));
 }
 
 /* The table is padded to 128 rows a GPU (make-vocab-size-divisible-by). */

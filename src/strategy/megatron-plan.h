@@ -12,7 +12,7 @@ typedef struct
   const StepInput *in;
   const Shape     *shape;
   PipelineSchedule schedule;
-  guint64  world, tp, pp, cp, ep, dp, v;   /* dp: without cp */
+  guint64  world, tp, pp, cp, ep, etp, dp, edp, v;   /* dp: without cp; edp: GPUs that hold the same experts */
   guint    group;
   guint64  micro, micro_batches;           /* samples of one; of a replica and step */
   gboolean sp, distributed, shard_gradients, overlap_grad, overlap_param, tp_overlap, overlap_p2p, flash, dropout, gated, experts;
@@ -40,8 +40,9 @@ double megatron_embedding_params (const Megatron *m);
 /* All of a stage: outside experts, and its experts. */
 void   megatron_stage_params   (const Megatron *m, guint stage, double *dense, double *experts);
 
-/* Groups of ranks of one stage, in Megatron's order: tensor, context, data. */
-typedef enum { GROUP_TENSOR, GROUP_CONTEXT, GROUP_DATA, GROUP_EXPERT, GROUP_EXPERT_DATA } MegatronGroup;
+/* Groups of ranks of one stage, in Megatron's order: tensor, context, data; of
+ * experts tensor, expert, data (core/parallel_state.py). */
+typedef enum { GROUP_TENSOR, GROUP_CONTEXT, GROUP_DATA, GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_DATA } MegatronGroup;
 PipelineGroup megatron_group (const Megatron *m, MegatronGroup which);
 
 /* Several calls behind each other that come as one: of an idle network, shared

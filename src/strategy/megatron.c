@@ -229,11 +229,11 @@ update (Step *s, GError **error)
 
   for (guint stage = 0; stage < m->pp; stage++)
     {
-      double dense, experts, ranks = m->distributed ? (double) (m->dp * m->cp) : 1;
+      double dense, experts;
       guint row;
 
       megatron_stage_params (m, stage, &dense, &experts);
-      const double owned = dense / ranks + experts / (m->distributed ? ranks / (double) m->ep : 1);
+      const double owned = m->distributed ? dense / (double) (m->dp * m->cp) + experts / (double) m->edp : dense + experts;
       row = pipeline_compute (s->graph, s->rows, stage, GRAPH_KERNEL, CAUSE_OPTIMIZER,
                               m->llm.ideal ? 0 : llm_stream (&m->llm, LLM_ADD, owned * traffic + (dense + experts) * m->llm.value[LLM_WHOLE_BYTES]),
                               "optimizer");
@@ -298,7 +298,7 @@ megatron_build (const StepInput *in, StepGraph *graph, GError **error)
     pieces[at] = buckets (&m, at);
   const PipelineGroup groups[] = {
     megatron_group (&m, GROUP_TENSOR), megatron_group (&m, GROUP_CONTEXT), megatron_group (&m, GROUP_DATA),
-    megatron_group (&m, GROUP_EXPERT), megatron_group (&m, GROUP_EXPERT_DATA),
+    megatron_group (&m, GROUP_EXPERT_TENSOR), megatron_group (&m, GROUP_EXPERT), megatron_group (&m, GROUP_EXPERT_DATA),
   };
   const Pipeline pipeline = {
     .schedule = m.schedule, .stages = (guint) m.pp, .chunks = (guint) m.v, .micro_batches = (guint) m.micro_batches, .group = m.group,

@@ -12,7 +12,7 @@ typedef struct { GraphCall call; PipelineGroup group; } PipelineCall;
 
 /* One pass of one micro-batch through one virtual stage: kernels, then what of the
  * host's issuing shows, then collectives that nothing hides. */
-#define PIPELINE_MAX_CALLS 3
+#define PIPELINE_MAX_CALLS 4
 typedef struct
 {
   double       seconds;     /* of the kernels */

@@ -85,6 +85,7 @@ typedef struct
   int      param_dtype, reduce_dtype;   /* GRADIENTS_* */
   /* megatron; degrees count GPUs */
   guint64  tensor_parallel, pipeline_parallel, context_parallel, expert_parallel;
+  guint64  expert_tensor_parallel;              /* 0: tensor_parallel */
   guint64  virtual_stages, micro_batch, interleave_group;   /* group 0: pipeline_parallel */
   int      schedule, cp_comm, stack;            /* stack: an index of llm_stacks */
   int      sequence_parallel, distributed_optimizer, overlap_grad_reduce, overlap_param_gather, tp_comm_overlap;
