@@ -19,6 +19,7 @@ typedef struct
   double           size;     /* bytes */
   double           rate;     /* bytes of message/s that the links so far allow when idle */
   double           n, nodes, per_node, twins;
+  double           climbed[PLACEMENT_MAX_LEVELS];   /* of flow_levels: the share of edges that go over each level */
 } Flow;
 
 Flow   flow_begin   (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out);

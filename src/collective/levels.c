@@ -208,6 +208,7 @@ flow_levels (Flow *flow, NodePattern pattern, const PatternData *data)
         {
           const double share = plain_ring (flow, i, data->bytes);
 
+          flow->climbed[i] = share;
           climbs += data->at_once ? share > 0 : share;
           continue;
         }
@@ -218,7 +219,8 @@ flow_levels (Flow *flow, NodePattern pattern, const PatternData *data)
         load_rounds (flow, &t, data->seconds + level_seconds (flow, &t) - t.edge / data->node_rate);
       else
         load_level (flow, &t, flow->paths->level[i].neighbour * (data->share > 0 ? data->share : 1));
-      climbs += data->at_once ? t.climbed > 0 : t.edges > 0 ? t.climbed / t.edges : 0;
+      flow->climbed[i] = t.edges > 0 ? t.climbed / t.edges : 0;
+      climbs += data->at_once ? t.climbed > 0 : flow->climbed[i];
       tally_end (&t);
     }
   return climbs * flow->paths->level_latency;

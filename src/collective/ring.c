@@ -53,6 +53,51 @@ ring_box (Flow *flow, const CollectiveCall *call, Protocol p)
               paths->launch[p] + flow_norm (hops, flow->size * bytes + flow_fill (flow, hops, flow->size * wire), paths->norm));
 }
 
+/* Latency and bandwidth, nothing that was fitted. */
+static gboolean
+textbook (const Paths *paths, Protocol p)
+{
+  return !(paths->launch[p] > 0) && !(paths->fill > 0) && paths->norm <= 1 && !isfinite (paths->local);
+}
+
+/* s a byte of message that a level above the nodes takes. */
+static double
+level_seconds (const Flow *flow, guint level)
+{
+  const PathLevel *of = &flow->paths->level[level];
+  double seconds = 0;
+
+  for (guint i = 0; i < flow->out->n_loads; i++)
+    {
+      const LinkLoad *load = &flow->out->load[i];
+
+      if (load->link == of->up || load->link == of->down)
+        seconds = fmax (seconds, load->bytes / (of->capacity * load->efficiency));
+    }
+  return seconds;
+}
+
+/* A step of a ring of uneven edges takes the largest of their bytes' times, or the mean of
+ * bytes and hop over all of them if that is more (the cycle mean of the max-plus matrix:
+ * Baccelli and others 1992): the quick edges' hops hide behind the slow one.  Returns what
+ * shows beyond `slowest`, the bytes' time without the levels, s. */
+static double
+hops_shown (const Flow *flow, double wire, double hops, double one, double slowest)
+{
+  const double in_node = (flow->n - flow->nodes) / (flow->n - 1), line = wire / flow_between_rate (flow);
+  const double inside = flow->per_node > 1 ? in_node * wire / flow->paths->in_node.rate : 0;
+  double most = slowest, mean = inside + (1 - in_node) * line;
+
+  for (guint i = 0; i < flow->paths->n_levels; i++)
+    {
+      const double level = level_seconds (flow, i);
+
+      most = fmax (most, level);
+      mean = fmax (mean, inside + (1 - in_node) * (line + flow->climbed[i] * fmax (level - line, 0)));
+    }
+  return fmax (one, hops + flow->size * (mean - most));
+}
+
 /* Across nodes: of the ring's edges one a node leaves it, so a NIC carries what a
  * rank sends. */
 static void
@@ -69,7 +114,9 @@ across (Flow *flow, const CollectiveCall *call, Protocol p)
   flow_nics (flow, w, share * paths->between_efficiency);
   between = k * (flow->nodes - 1) * (paths->between.hop[p] + flow_levels (flow, pattern_ring, &(PatternData) { .bytes = w }));
   hops = k * (flow->n - flow->nodes) * paths->in_node.hop[p] + between;
-  if (p != PROTOCOL_SIMPLE)
+  if (textbook (paths, p) && call->op != OP_BROADCAST)
+    flow_end (flow, 1 / bytes, hops_shown (flow, w, hops, paths->between.hop[p], bytes) + flow->size * bytes);
+  else if (p != PROTOCOL_SIMPLE)
     end_ll (flow, p, hops, w + l, rate);
   else
     flow_end (flow, 1 / bytes, paths->launch[p] + flow_norm (hops, flow->size * bytes, paths->norm)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/tier.h"
 #include "base/names.h"
+#include "run/execute.h"
+#include "run/steady.h"
+#include <math.h>
 
 /* What auto plays without asking: tenths of a second. */
 static const double cheap_messages = 200000;
 static const guint64 cheap_ranks = 1024;
+/* Of the step, for ranks alike, up to which auto takes one tier for the other. */
+static const double agreement = 1e-3;
 
 const char *const step_tier_names[] = { "auto", "flow", "message", NULL };
 
@@ -32,20 +37,16 @@ build (const Point *point, const StepInput *input, StepGraph **graph, GError **e
   return strategy_build (point->strategy, input, *graph, error);
 }
 
-gboolean
-tier_build (const Point *point, const StepInput *input, StepGraph **graph, Messages **messages, GError **error)
+static gboolean
+build_messages (const Point *point, const StepInput *input, const MessageCards *cards, StepGraph **graph, Messages **messages, GError **error)
 {
-  const NoiseSpec *noise = &point->scenario->noise;
-  const MessageCards cards = { noise->slow_nodes, noise->slow_nodes > 0 ? noise->slow_nic : 1 };
   g_autoptr (GError) folded = NULL;
   StepInput each = *input;
 
   *messages = NULL;
   if (!build (point, input, graph, error))
     return FALSE;
-  if (point->tier != TIER_STEP_MESSAGE)
-    return TRUE;
-  *messages = messages_new (*graph, point->cluster, &cards, &folded);
+  *messages = messages_new (*graph, point->cluster, cards, &folded);
   if (*messages != NULL)
     return TRUE;
   if (!g_error_matches (folded, MESSAGES_ERROR, MESSAGES_FOLDED) || input->unfold)
@@ -56,8 +57,20 @@ tier_build (const Point *point, const StepInput *input, StepGraph **graph, Messa
   each.unfold = TRUE;
   if (!build (point, &each, graph, error))
     return FALSE;
-  *messages = messages_new (*graph, point->cluster, &cards, error);
+  *messages = messages_new (*graph, point->cluster, cards, error);
   return *messages != NULL;
+}
+
+gboolean
+tier_build (const Point *point, const StepInput *input, StepGraph **graph, Messages **messages, GError **error)
+{
+  const NoiseSpec *noise = &point->scenario->noise;
+  const MessageCards cards = { noise->slow_nodes, noise->slow_nodes > 0 ? noise->slow_nic : 1 };
+
+  if (point->tier == TIER_STEP_MESSAGE)
+    return build_messages (point, input, &cards, graph, messages, error);
+  *messages = NULL;
+  return build (point, input, graph, error);
 }
 
 /* Where the wire is but latency and bandwidth, flow and messages take as long for ranks
@@ -93,10 +106,39 @@ cheap (Point *point)
   return tier_build (point, &point->input, &graph, &messages, NULL) && messages_count (messages) + graph->tasks->len <= cheap_messages;
 }
 
+/* The step if no rank and no card were slower than others, s; NAN: none. */
+static double
+alike_seconds (const Point *point, gboolean by_messages)
+{
+  static const MessageCards cards = { 0, 1 };
+  g_autoptr (StepGraph) graph = NULL;
+  g_autoptr (Messages) messages = NULL;
+  g_autoptr (Execution) x = NULL;
+  StepInput alike = point->input;
+  Window window;
+
+  alike.uneven = NULL;
+  if (!(by_messages ? build_messages (point, &alike, &cards, &graph, &messages, NULL) : build (point, &alike, &graph, NULL)))
+    return NAN;
+  x = execution_new (graph, cluster_network (point->cluster), FALSE);
+  if (messages != NULL)
+    execution_messages (x, messages);
+  return steady_run (x, &window, NULL) ? seconds_from_ticks (window.to - window.from) / window.n : NAN;
+}
+
+/* Else what a slow rank costs would be hidden by what the tiers differ in. */
+static gboolean
+agree (const Point *point)
+{
+  const double flow = alike_seconds (point, FALSE);
+
+  return fabs (alike_seconds (point, TRUE) - flow) <= agreement * flow;
+}
+
 void
 tier_choose (Point *point, StepTier asked)
 {
-  if (asked == TIER_STEP_AUTO && some_slow (point) && textbook (point) && point_gpus (point) <= cheap_ranks && cheap (point))
+  if (asked == TIER_STEP_AUTO && some_slow (point) && textbook (point) && point_gpus (point) <= cheap_ranks && cheap (point) && agree (point))
     return;
   point->tier = asked == TIER_STEP_MESSAGE ? TIER_STEP_MESSAGE : TIER_STEP_FLOW;
 }
@@ -112,7 +154,7 @@ why_flow (const Point *point, const StepGraph *graph)
                               "measured floors of this transport that messages lack";
   if (some_slow (point))
     return "ranks are unequal and a collective starts with the last of them, an upper bound; messages lack the measured floors of this "
-           "transport, or are too many or not known";
+           "transport, are too many or not known, or take another time for ranks alike";
   return "a collective starts with the last of its ranks: exact where they come together, else an upper bound";
 }
 

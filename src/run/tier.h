@@ -7,8 +7,8 @@
 extern const char *const step_tier_names[];   /* "auto", "flow", "message", NULL */
 gboolean step_tier_find (const char *name, StepTier *out, GError **error);
 
-/* Settles point->tier.  Auto is the flow, but where ranks come unequally and the
- * textbook's wires give both the same time for those that come together. */
+/* Settles point->tier.  Auto is the flow, but where ranks come unequally, the wires are
+ * the textbook's, and both tiers give the same time for ranks that come together. */
 void     tier_choose (Point *point, StepTier asked);
 /* The graph of a step by the point's tier, and its messages (NULL: flows): folded where
  * one rank may stand for all, else a class for every rank. */
