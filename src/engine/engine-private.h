@@ -42,7 +42,7 @@ struct Engine
   EngineHooks hooks;
   gpointer    user;
   Tick        now;
-  gboolean    touched, running, adding;
+  gboolean    touched, running, adding, background;
   uint32_t    seen;           /* tasks that engine_run () has looked at */
   uint32_t    ended;          /* tasks */
   uint64_t    events;

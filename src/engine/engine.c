@@ -498,12 +498,18 @@ loop (Engine *e)
                 e->hooks.on_instant (e->user, e);
               continue;
             }
-          if (!radix_heap_refill (&e->heap))
+          if ((e->background && e->ended == e->task.n) || !radix_heap_refill (&e->heap))
             break;
         }
       e->events++;
       handle (e, radix_pop_now (&e->heap));
     }
+}
+
+void
+engine_background (Engine *e, gboolean on)
+{
+  e->background = on;
 }
 
 gboolean

@@ -78,6 +78,8 @@ void engine_edge       (Engine *e, Id before, Id after);
  * Runs until no event is left.  An unfinished task then is a deadlock: the error
  * names the waiting tasks, at a meeting both orders. */
 gboolean engine_run  (Engine *e, GError **error);
+/* Timers and activities of nobody go on by themselves: the run ends with its last task. */
+void     engine_background (Engine *e, gboolean on);
 Tick     engine_now  (const Engine *e);
 uint64_t engine_events (const Engine *e);   /* events popped so far */
 gsize    engine_event_bytes (const Engine *e);   /* memory held for pending events */

@@ -57,11 +57,11 @@ check_links (Result *r, const Execution *x, const Network *network)
 
   for (Id link = 1; link <= network_n_links (network); link++)
     {
-      const double carried = network_run_bytes (run, link), busy_run = network_run_busy (run, link);
+      const double carried = network_run_bytes (run, link) - execution_traffic_bytes (x, link), busy_run = network_run_busy (run, link);
       double bytes, busy;
 
       expected_load (x, network, link, &bytes, &busy);
-      conserved = conserved && fabs (carried - steps * bytes) <= 1e-6 * (steps * bytes) + 1;
+      conserved = conserved && fabs (carried - steps * bytes) <= 1e-6 * (steps * bytes + execution_traffic_bytes (x, link)) + 1;
       within = within && busy_run <= seconds_from_ticks (engine_now (execution_engine (x))) * (1 + dust) + 1e-9;
       bounded = bounded && busy <= r->step_time * (1 + 1e-6) + 1e-9;
       g_string_append_printf (detail, "%s%s %.6g B of %.6g B, busy %.6g s a step", link > 1 ? "; " : "",

@@ -10,9 +10,11 @@ typedef struct { const char *name, *plain; const Key *keys; gsize offset, size; 
 
 static const char *const of_fabric[] = { "oversubscription", "nodes-per-leaf", "leaves-per-pod", "pod-oversubscription", "nodes-per-group",
                                          "groups", "routing", "ecmp-share", "pxn", "level-latency", "switch-reduction", NULL };
+static const char *const of_traffic[] = { "uplink-rate", "job-compute", "checkpoint-size", "checkpoint-blocking", "storage-rate", NULL };
 static const char *const of_cluster[] = { "placement", "rank-order", NULL };
 static const Group groups[] = {
   { "strategy", "[strategy]\nkind = ddp\n", strategy_keys, offsetof (Scenario, strategy), sizeof (StrategySpec), NULL },
+  { "traffic", "[traffic]\n", traffic_keys, offsetof (Scenario, traffic), sizeof (TrafficSpec), of_traffic },
   { "network", "[network]\n", network_keys, offsetof (Scenario, network), sizeof (NetworkSpec), of_fabric },
   { "cluster", "[cluster]\n", cluster_keys, offsetof (Scenario, cluster), sizeof (ClusterSpec), of_cluster },
 };

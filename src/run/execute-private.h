@@ -15,6 +15,7 @@ typedef struct
 } ClassState;
 
 typedef struct MessageRun MessageRun;
+typedef struct TrafficRun TrafficRun;
 
 struct Execution
 {
@@ -31,6 +32,7 @@ struct Execution
   guint      *last_compute; /* graph task that ends a class's step */
   DurationScale scale;
   MessageRun *messages;     /* NULL: all calls are flows */
+  TrafficRun *traffic;      /* NULL: nothing else moves */
   ExecutionDraw draw;       /* NULL: durations of the graph */
   gpointer    draw_user;
   guint64     draw_first;
@@ -60,6 +62,13 @@ void     message_run_reset      (Execution *x);
 void     message_run_settle     (MessageRun *messages);
 void     message_run_free       (MessageRun *messages);
 void     message_run_instant    (MessageRun *messages);
+
+/* traffic.c: what others move, from time 0 on; any activity of nobody may be theirs. */
+void   traffic_init           (Execution *x);
+void   traffic_start          (Execution *x);
+void   traffic_activity_ended (Execution *x, Id activity);
+/* Share of a link that is left now for one flow more. */
+double traffic_left           (const Execution *x, Id link);
 
 /* beside.c: a member's collective starts to wait for others (`slowdown` of kernels
  * meanwhile), to move bytes, is over; a kernel starts, ends; nothing more happens at

@@ -161,6 +161,7 @@ on_end (gpointer user, Engine *e, Id activity)
       return;
     }
   network_end (x->network, activity);
+  traffic_activity_ended (x, activity);
   if (x->messages != NULL)
     message_activity_ended (x, activity);
 }
@@ -204,6 +205,7 @@ execution_new (const StepGraph *graph, const Network *network, gboolean ideal_ne
   x->ideal_network = ideal_network;
   x->engine = engine_new (&hooks, x);
   transfer_init (x);
+  traffic_init (x);
   x->classes = g_new0 (ClassState, graph->classes->len);
   x->changed = g_array_new (FALSE, FALSE, sizeof (guint));
   x->drawn = g_array_new (FALSE, FALSE, sizeof (double));
@@ -224,6 +226,7 @@ execution_free (Execution *x)
   if (x == NULL)
     return;
   message_run_free (x->messages);
+  g_free (x->traffic);
   network_run_free (x->network);
   engine_free (x->engine);
   g_free (x->classes);
@@ -346,6 +349,7 @@ execution_run (Execution *x, guint steps, GError **error)
     engine_queue (x->engine, i);
   for (guint step = 0; step < steps; step++)
     add_step (x, step);
+  traffic_start (x);
   if (engine_run (x->engine, error))
     {
       if (x->messages != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 #include "run/messages.h"
+#include "cluster/traffic.h"
 
 /* Plays the steps of a graph on the engine, one behind the other without a
  * barrier: meetings become transfers on the network, kernels slow down beside
@@ -38,6 +39,21 @@ typedef void (*ExecutionDraw) (gpointer user, guint64 step, double *seconds);
 void       execution_draw  (Execution *x, ExecutionDraw draw, gpointer user, guint64 first, gboolean own);
 /* s of a task when nothing slows it, noise counted; *own: its class's own (may be NULL). */
 double     execution_seconds (const Execution *x, Id task, double *own);
+/* Of what others move (graph->traffic) beside its steady flows; before execution_run (). */
+typedef struct
+{
+  double   read;          /* bytes/s of input over each card, read ahead evenly */
+  gboolean job;           /* the second job, which starts in this phase of its computing */
+  double   phase;         /* 0 .. 1 */
+  gboolean writes;        /* a checkpoint, from time 0 on */
+} TrafficChoice;
+void           execution_traffic (Execution *x, const TrafficChoice *choice);
+const Traffic *execution_others  (const Execution *x);        /* NULL: none */
+double         execution_traffic_bytes (const Execution *x, Id link);   /* theirs, over each link of the class */
+/* Mean s of the second job's exchanges that are over; NAN: none is. */
+double         execution_exchange_seconds (const Execution *x);
+/* Share of the checkpoint that was written; *when: at what time all of it, 0: not yet. */
+double         execution_written (const Execution *x, Tick *when);
 /* From time 0.  May be called again.  ENGINE_ERROR_DEADLOCK names the tasks. */
 gboolean   execution_run  (Execution *x, guint steps, GError **error);
 

@@ -43,9 +43,8 @@ step_with (const Point *point, const RunOptions *options, Shelf *parts, const ch
   return TRUE;
 }
 
-/* "12.3 %", the share of the step that goes without it; NULL: next to nothing. */
-static char *
-cost (double step, double without)
+char *
+findings_cost (double step, double without)
 {
   const double share = 1 - without / step;
   char text[G_ASCII_DTOSTR_BUF_SIZE];
@@ -74,7 +73,7 @@ slow_ranks (Result *r, const Point *point, const RunOptions *options, Shelf *par
     return TRUE;
   if (!step_with (point, options, parts, "noise.slow-ranks=0", &without, error))
     return FALSE;
-  share = cost (r->step_time, without);
+  share = findings_cost (r->step_time, without);
   findings_add (r, g_strdup_printf ("%" G_GUINT64_FORMAT " slow rank%s of %" G_GUINT64_FORMAT " at %sx cost%s %s of the step: %s",
                                     spec->slow_ranks, spec->slow_ranks == 1 ? "" : "s", r->gpus, factor, spec->slow_ranks == 1 ? "s" : "",
                                     share != NULL ? share : "nothing",
@@ -93,7 +92,7 @@ slow_nodes (Result *r, const Point *point, const RunOptions *options, Shelf *par
     return TRUE;
   if (!step_with (point, options, parts, "noise.slow-nodes=0", &without, error))
     return FALSE;
-  share = cost (r->step_time, without);
+  share = findings_cost (r->step_time, without);
   findings_add (r, g_strdup_printf ("%" G_GUINT64_FORMAT " node%s of %" G_GUINT64_FORMAT " with %s %% of the line left cost%s %s of the step: %s",
                                     spec->slow_nodes, spec->slow_nodes == 1 ? "" : "s", r->nodes, left, spec->slow_nodes == 1 ? "s" : "",
                                     share != NULL ? share : "nothing",
@@ -114,8 +113,8 @@ pauses (Result *r, const Point *point, const RunOptions *options, Shelf *parts, 
   if (!step_with (point, options, parts, "noise.pause=0 s", &without, error)
       || !step_with (point, options, parts, together, &otherwise, error))
     return FALSE;
-  share = cost (r->step_time, without);
-  other = cost (otherwise, without);
+  share = findings_cost (r->step_time, without);
+  other = findings_cost (otherwise, without);
   findings_add (r, g_strdup_printf ("pauses of %s, %s, cost %s of the step; %s %s", length,
                                     spec->pause_together ? "all ranks at once" : "each rank at its own time", share != NULL ? share : "nothing",
                                     spec->pause_together ? "each rank at its own time" : "all ranks at once", other != NULL ? other : "nothing"));

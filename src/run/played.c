@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/played.h"
+#include "run/checkpoint.h"
 #include "run/quantile.h"
 #include "run/tier.h"
 
@@ -8,6 +9,9 @@
 static const guint usual_runs = 200, warm_steps = 2;
 /* Tasks of a portion: what stays in memory at a time. */
 static const guint portion_tasks = 400000, least_portion = 4;
+/* Rounds of a second job that are played at most, and steps for them at least. */
+static const double most_rounds = 1e6;
+static const guint  least_runs = 8;
 /* Ranks, and tasks of a step, up to which every rank is drawn. */
 static const guint64 each_ranks = 4096;
 static const double  each_tasks = 150000, most_tasks = 4e6;
@@ -54,14 +58,18 @@ choose_each (const NoiseSpec *spec, const StepInput *input, const StepGraph *gra
 }
 
 /* One portion: `n` steps that count behind those that let it settle; `done` of
- * them before it. */
+ * `all` before it. */
 static gboolean
-play_portion (Played *played, guint done, guint n, gboolean with_ledger, double *lengths, GError **error)
+play_portion (Played *played, guint done, guint n, guint all, gboolean with_ledger, double *lengths, GError **error)
 {
   g_autoptr (Ledger) part = NULL;
   Tick before;
 
-  execution_draw (played->x, draws_step, played->draws, done, played->each);
+  const TrafficChoice others = { .read = played->read, .job = played->job, .phase = (double) done / all };
+
+  if (played->draws != NULL)
+    execution_draw (played->x, draws_step, played->draws, done, played->each);
+  execution_traffic (played->x, &others);
   if (!execution_run (played->x, warm_steps + n, error))
     return FALSE;
   before = execution_end (played->x, warm_steps - 1);
@@ -83,19 +91,32 @@ play_portion (Played *played, guint done, guint n, gboolean with_ledger, double 
   return TRUE;
 }
 
+/* Where many of its rounds fit in a step, few steps show them all. */
+static guint
+runs_of_job (const Played *played, const Traffic *others)
+{
+  const double round = played->job ? others->job_seconds + others->job_compute : 0;
+  const double step = steady_seconds (&played->window);
+
+  return round > 0 && step > 0 ? (guint) CLAMP (most_rounds * round / step, least_runs, usual_runs) : usual_runs;
+}
+
 gboolean
 played_draw (Played *played, const NoiseSpec *spec, const PlayedOptions *options, GError **error)
 {
   const DrawsChoice choice = { spec, options->seed, played->each };
-  const guint runs = options->runs > 0 ? options->runs : usual_runs;
+  const Traffic *others = execution_others (played->x);
+  const guint runs = options->runs > 0 ? options->runs : MIN (usual_runs, runs_of_job (played, others));
   const guint portion = MAX (portion_tasks / MAX (played->graph->tasks->len, 1), least_portion);
 
   played->spec = spec;
-  played->draws = draws_new (&choice, played->x, played->window.first);
+  played->read = others != NULL ? others->input_size / steady_seconds (&played->window) : 0;
+  if (spec != NULL)
+    played->draws = draws_new (&choice, played->x, played->window.first);
   played->lengths = g_new (double, runs);
   for (guint done = 0; done < runs; done += portion)
     {
-      if (!play_portion (played, done, MIN (portion, runs - done), !options->no_ledger, played->lengths + done, error))
+      if (!play_portion (played, done, MIN (portion, runs - done), runs, !options->no_ledger, played->lengths + done, error))
         return FALSE;
     }
   quantile_sort (played->lengths, runs);
@@ -104,11 +125,12 @@ played_draw (Played *played, const NoiseSpec *spec, const PlayedOptions *options
   return TRUE;
 }
 
-gboolean
-played_step (const Point *point, const StepInput *input, const PlayedOptions *options, Played *out, GError **error)
+static gboolean
+play (const Point *point, const StepInput *input, const PlayedOptions *options, Played *out, GError **error)
 {
   /* kernels of no time have nothing to draw */
   const gboolean drawn = noise_drawn (input->uneven) && !(input->compute->ideal && !(input->uneven->pause > 0));
+  const Traffic *others = options->ideal_network ? NULL : input->traffic;
   StepInput unfolded = *input;
 
   if (!build (point, input, out, error) || (drawn && !choose_each (input->uneven, input, out->graph, out->messages != NULL, &out->each, error)))
@@ -120,13 +142,28 @@ played_step (const Point *point, const StepInput *input, const PlayedOptions *op
   out->x = execution_new (out->graph, cluster_network (point->cluster), options->ideal_network);
   if (out->messages != NULL)
     execution_messages (out->x, out->messages);
-  if (!steady_run (out->x, &out->window, error))
+  if (!steady_run (out->x, &out->window, error)
+      || (others != NULL && others->checkpoint_steps > 0 && !checkpoint_watch (out, others, error)))
     return FALSE;
-  if (drawn)
-    return played_draw (out, input->uneven, options, error);
+  out->job = others != NULL && others->job_size > 0;
+  if (drawn || out->job)
+    return played_draw (out, drawn ? input->uneven : NULL, options, error);
   out->steps = out->window.n;
-  out->seconds = seconds_from_ticks (out->window.to - out->window.from) / out->window.n;
+  out->ticks = out->window.to - out->window.from;
+  out->seconds = steady_seconds (&out->window);
   if (!options->no_ledger)
     out->ledger = ledger_new (out->x, out->window.from, out->window.to);
+  return TRUE;
+}
+
+gboolean
+played_step (const Point *point, const StepInput *input, const PlayedOptions *options, Played *out, GError **error)
+{
+  const Traffic *others = options->ideal_network ? NULL : input->traffic;
+
+  if (!play (point, input, options, out, error))
+    return FALSE;
+  if (others != NULL && others->checkpoint_steps > 0)
+    checkpoint_add (out, others);
   return TRUE;
 }

@@ -24,17 +24,21 @@ typedef struct
   Ledger    *ledger;      /* over all steps that count */
   guint      steps;       /* so many */
   double     seconds;     /* mean of them */
-  Tick       ticks;       /* all of them, where drawn */
+  Tick       ticks;       /* of all of them */
   Draws     *draws;       /* NULL: nothing was drawn */
-  const NoiseSpec *spec;  /* as drawn */
+  const NoiseSpec *spec;  /* as drawn; NULL: nothing is, the steps differ by the second job alone */
   gboolean   each;        /* for each rank */
+  gboolean   job;         /* a second job moves beside the steps */
+  double     read;        /* bytes/s of input over each card, meanwhile */
+  double     delay, written;   /* s by which one checkpoint delays steady steps, and until it is written; 0: none */
   guint      tasks;       /* of a step with ranks alike folded */
   double    *lengths;     /* s of each drawn step, sorted; NULL: nothing was drawn */
 } Played;
 
 /* `input`: the point's, or one changed.  Drawn rank by rank the graph is unfolded. */
 gboolean played_step  (const Point *point, const StepInput *input, const PlayedOptions *options, Played *out, GError **error);
-/* The drawn steps of a graph whose quiet steps x and window show. */
+/* The drawn steps of a graph whose quiet steps x and window show.  `spec` NULL: they differ by
+ * a second job alone. */
 gboolean played_draw  (Played *played, const NoiseSpec *spec, const PlayedOptions *options, GError **error);
 void     played_clear (Played *played);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Played, played_clear)

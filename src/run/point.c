@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/point.h"
+#include <math.h>
 
 guint64
 point_gpus (const Point *point)
@@ -100,6 +101,32 @@ load_parts (Point *point, Shelf *parts, GError **error)
   return find_compute (parts, &source, &point->compute, error);
 }
 
+/* The second job must not ask for events without number. */
+static const double shortest_round = 1e-4;
+
+static gboolean
+add_traffic (Point *point, GError **error)
+{
+  const TrafficSpec *spec = &point->scenario->traffic;
+  Traffic *traffic = &point->traffic;
+  const double rate = cluster_reading (point->cluster, spec);
+
+  point->reading = point->scenario->input;
+  if (isfinite (rate))
+    point->reading.rate = isnan (point->reading.rate) ? rate : MIN (rate, point->reading.rate);
+  point->input.input = &point->reading;
+  if (!cluster_traffic (point->cluster, spec, (double) point->input.batch.global, strategy_state_bytes (&point->input), traffic))
+    return TRUE;
+  if (traffic->job_size > 0 && traffic->job_seconds + traffic->job_compute < shortest_round)
+    {
+      g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[traffic] job-size: a round of the second job takes %.3g us alone; "
+                   "100 us and more are taken; nic-rate is for flows that never end", 1e6 * (traffic->job_seconds + traffic->job_compute));
+      return FALSE;
+    }
+  point->input.traffic = traffic;
+  return TRUE;
+}
+
 Point *
 point_new (const Scenario *scenario, GError **error)
 {
@@ -133,6 +160,8 @@ point_new_from (Shelf *parts, const Scenario *scenario, GError **error)
   if (point->strategy->batch != NULL
         ? !point->strategy->batch (&scenario->strategy, &scenario->training, point_gpus (point), &point->input.batch, error)
         : !batch_resolve (&scenario->training, point_gpus (point), &point->input.batch, error))
+    return NULL;
+  if (!add_traffic (point, error))
     return NULL;
   return g_steal_pointer (&point);
 }

@@ -16,6 +16,8 @@ typedef struct
   const Workload *workload;
   ComputeModel    compute;
   const Strategy *strategy;
+  InputSpec       reading;   /* input at no more than the storage gives */
+  Traffic         traffic;
   StepInput       input;     /* borrows from the above */
   StepTier        tier;      /* flow, but where tier_choose () says otherwise */
 } Point;

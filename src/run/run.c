@@ -27,6 +27,7 @@ what_if (Result *r, const Point *point, const RunOptions *options, const char *n
   input.compute = &compute;
   input.noise = input.noise && !noise;
   input.uneven = noise ? NULL : input.uneven;
+  input.traffic = network ? NULL : input.traffic;
   if (!played_step (point, &input, &how, &played, error))
     return FALSE;
   summary_add_time (&r->what_if, &r->n_what_if, name, played.seconds);
@@ -203,6 +204,7 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   r->messages = execution_play (played.x) != NULL ? play_messages (execution_play (played.x)) / r->steps : 0;
   kinds = summary_collectives (r, played.x, &played.window, network);
   summary_ledger (r, &played, kinds);
+  findings_others (r, &played, (double) (r->nodes * cluster_machine (point->cluster)->nics));
   summary_rates (r, point);
   point->strategy->memory (&point->input, &r->memory);
   if (point->strategy->stages != NULL && point->scenario->strategy.pipeline_parallel > 1)
@@ -220,7 +222,8 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
 
 const char *const run_one_gpu_sets[] = {
   "cluster.nodes=1", "cluster.gpus-per-node=1", "cluster.placement=packed", "collective.algorithm=auto",
-  "reduction-server.count=0", "parameter-server.count=0", "noise.slow-ranks=0", "noise.slow-nodes=0", NULL
+  "reduction-server.count=0", "parameter-server.count=0", "noise.slow-ranks=0", "noise.slow-nodes=0",
+  "traffic.nic-rate=0 B/s", "traffic.uplink-rate=0 B/s", "traffic.job-size=0 B", "traffic.checkpoint-steps=0", NULL
 };
 
 /* One GPU alone, at its mean: the same batch a GPU in weak mode, the same global batch in
@@ -236,6 +239,7 @@ add_one_gpu (Result *r, const Scenario *scenario, Shelf *parts, GError **error)
   if (point == NULL)
     return FALSE;
   point->input.uneven = NULL;
+  point->input.traffic = NULL;
   if (!played_step (point, &point->input, &how, &played, error))
     return FALSE;
   r->one_gpu_throughput = (double) point->input.batch.global / played.seconds;
@@ -261,6 +265,8 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
   if (!fill_result (r, point, options, error)
       || (options->interval && point->tier == TIER_STEP_FLOW && !uncertainty_fill (r, point, parts, options->monte_carlo, options->seed, error))
       || (options->one_gpu && !point->strategy->layout && !add_one_gpu (r, scenario, parts, error)))
+    return NULL;
+  if (options->what_if && !findings_traffic (r, point, options, error))
     return NULL;
   if (options->what_if && !findings_uneven (r, point, options, parts, error))
     return NULL;

@@ -54,7 +54,7 @@ step_at (const Point *point, const ComputeModel *compute, const DurationScale *s
   execution_scale (x, scale);
   if (!steady_run (x, &window, error))
     return FALSE;
-  *seconds = seconds_from_ticks (window.to - window.from) / window.n;
+  *seconds = steady_seconds (&window);
   return TRUE;
 }
 

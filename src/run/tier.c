@@ -46,6 +46,12 @@ build_messages (const Point *point, const StepInput *input, const MessageCards *
   *messages = NULL;
   if (!build (point, input, graph, error))
     return FALSE;
+  if (input->traffic != NULL)
+    {
+      g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[traffic] %s: what others move shares the links as flows, not message by message; "
+                   "give --tier flow, or take the group out", traffic_key (input->traffic));
+      return FALSE;
+    }
   *messages = messages_new (*graph, point->cluster, cards, &folded);
   if (*messages != NULL)
     return TRUE;
@@ -123,7 +129,7 @@ alike_seconds (const Point *point, gboolean by_messages)
   x = execution_new (graph, cluster_network (point->cluster), FALSE);
   if (messages != NULL)
     execution_messages (x, messages);
-  return steady_run (x, &window, NULL) ? seconds_from_ticks (window.to - window.from) / window.n : NAN;
+  return steady_run (x, &window, NULL) ? steady_seconds (&window) : NAN;
 }
 
 /* Else what a slow rank costs would be hidden by what the tiers differ in. */
@@ -138,7 +144,8 @@ agree (const Point *point)
 void
 tier_choose (Point *point, StepTier asked)
 {
-  if (asked == TIER_STEP_AUTO && some_slow (point) && textbook (point) && point_gpus (point) <= cheap_ranks && cheap (point) && agree (point))
+  if (asked == TIER_STEP_AUTO && point->input.traffic == NULL && some_slow (point) && textbook (point) && point_gpus (point) <= cheap_ranks
+      && cheap (point) && agree (point))
     return;
   point->tier = asked == TIER_STEP_MESSAGE ? TIER_STEP_MESSAGE : TIER_STEP_FLOW;
 }
@@ -148,6 +155,8 @@ why_flow (const Point *point, const StepGraph *graph)
 {
   if (graph->calls->len == 0)
     return "nothing travels between GPUs";
+  if (graph->traffic != NULL)
+    return "what others move shares the links with it as flows";
   if (graph->classes->len == 1 && !some_slow (point))
     return textbook (point) ? "ranks are alike and enter each collective together, so one activity for all its messages is exact"
                             : "ranks are alike and enter each collective together, so one activity stands for all its messages, with the "

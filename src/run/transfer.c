@@ -33,6 +33,25 @@ transfer_link_scale (const Execution *x, Id link)
   return all || link == x->scale.links[0] || link == x->scale.links[1] ? x->scale.link : 1;
 }
 
+/* Beside flows of others a call counts in the bytes of the wire that it shares with
+ * them, since fair shares are shares of that wire.  One with a rate of its own keeps
+ * the share that is left when it starts. */
+static void
+start_flow (Execution *x, Id meeting, const GraphCall *call)
+{
+  const CollectiveFlow *flow = &call->flow;
+  const Traffic *others = execution_others (x);
+  const double demand = others != NULL ? traffic_demand (others, flow->load, flow->n_loads) : 0;
+  const double unit = demand > 0 ? demand : 1;
+  const double left = flow->n_loads == 0 && call->link != 0 ? traffic_left (x, call->link) : 1;
+  LinkLoad load[G_N_ELEMENTS (flow->load)];
+
+  for (guint i = 0; i < flow->n_loads; i++)
+    load[i] = (LinkLoad) { flow->load[i].link, flow->load[i].bytes / unit, flow->load[i].efficiency };
+  network_start (x->network, meeting, call->call.size * unit,
+                 flow->cap / transfer_link_scale (x, execution_call_link (call, x->links)) * unit * left, 1, load, flow->n_loads);
+}
+
 static void
 start_bytes (gpointer user, Engine *e, uint32_t meeting)
 {
@@ -41,8 +60,7 @@ start_bytes (gpointer user, Engine *e, uint32_t meeting)
   const CollectiveFlow *flow = &call->flow;
 
   if (call->call.size > 0 && (flow->n_loads > 0 || isfinite (flow->cap)))
-    network_start (x->network, meeting, call->call.size, flow->cap / transfer_link_scale (x, execution_call_link (call, x->links)), 1,
-                   flow->load, flow->n_loads);
+    start_flow (x, meeting, call);
   else
     engine_end_meeting (e, meeting);
 }

@@ -45,16 +45,17 @@ replay_step (Replay *replay, const DurationScale *scale, double *seconds, GError
   execution_scale (replay->x, scale);
   if (!steady_run (replay->x, &window, error))
     return FALSE;
-  *seconds = seconds_from_ticks (window.to - window.from) / window.n;
+  *seconds = steady_seconds (&window);
   return TRUE;
 }
 
-/* The step over that of the replay as it is: what [noise] draws is not in replays. */
+/* The step over that of the replay as it is: what [noise] draws, a second job and
+ * checkpoints are not in replays. */
 static gboolean
-replay_share (Replay *replay, const Result *r, double *share, GError **error)
+replay_share (Replay *replay, const Result *r, gboolean traffic, double *share, GError **error)
 {
   *share = 1;
-  if (r->runs == 0)
+  if (r->runs == 0 && !traffic)
     return TRUE;
   if (!replay_step (replay, &duration_as_is, share, error))
     return FALSE;
@@ -99,7 +100,7 @@ first_order (Result *r, const Point *point, Interval *interval, GError **error)
       g_auto (Replay) replay = { 0 };
       double share;
 
-      if (!replay_init (&replay, point, error) || !replay_share (&replay, r, &share, error))
+      if (!replay_init (&replay, point, error) || !replay_share (&replay, r, point->input.traffic != NULL, &share, error))
         return FALSE;
       for (guint i = 0; i < 2; i++)
         {
@@ -172,7 +173,7 @@ draw_steps (Result *r, const Point *point, Interval *interval, guint64 seed, GEr
   double share;
   guint n;
 
-  if (!replay_init (&replay, point, error) || !replay_share (&replay, r, &share, error))
+  if (!replay_init (&replay, point, error) || !replay_share (&replay, r, point->input.traffic != NULL, &share, error))
     return FALSE;
   n = MIN (draw_tasks / MAX (replay.graph->tasks->len, 1), most_draws);
   if (n < least_draws)

@@ -24,6 +24,7 @@ static const KeyGroup groups[] = {
   { "parameter-server", "Machines that hold and update the parameters.", parameter_server_keys, sizeof (ServerSpec) },
   { "input", "The input pipeline.", input_keys, sizeof (InputSpec) },
   { "noise", "How ranks differ: spread, slow GPUs and cards, pauses.", noise_keys, sizeof (NoiseSpec) },
+  { "traffic", "What others move over the same links: flows, a second job, storage.", traffic_keys, sizeof (TrafficSpec) },
   { "calibration", "Measured parts that beat the catalogue.", calibration_keys, sizeof (CalibrationSpec) },
   { "measured", "Measured points: NODESxGPUS = 0.167 s or 5000 samples/s.", NULL, 0 },
   { "sweep", "Keys to vary: group.key = 1, 2, 4 or 8..512 x2 or 0..64 +8.", NULL, 0 },
@@ -36,7 +37,7 @@ static const gsize offsets[] = {
   offsetof (Scenario, cluster), offsetof (Scenario, network), offsetof (Scenario, compute),
   offsetof (Scenario, workload), offsetof (Scenario, training), offsetof (Scenario, strategy),
   offsetof (Scenario, collective), offsetof (Scenario, reducers), offsetof (Scenario, servers),
-  offsetof (Scenario, input), offsetof (Scenario, noise), offsetof (Scenario, calibration),
+  offsetof (Scenario, input), offsetof (Scenario, noise), offsetof (Scenario, traffic), offsetof (Scenario, calibration),
 };
 
 const KeyGroup *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
-#include "cluster/cluster.h"
+#include "cluster/traffic.h"
 #include "collective/spec.h"
 #include "compute/compute.h"
 #include "strategy/noise.h"
@@ -34,6 +34,7 @@ typedef struct
   ServerSpec   reducers, servers;
   InputSpec    input;
   NoiseSpec    noise;
+  TrafficSpec  traffic;
   CalibrationSpec calibration;
   guint n_measured;  MeasuredPoint *measured;
   guint n_axes;      SweepAxis *axes;

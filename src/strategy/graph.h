@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
+#include "cluster/traffic.h"
 #include "collective/collective.h"
 #include "engine/arena.h"
 #include "strategy/cause.h"
@@ -60,6 +61,7 @@ typedef struct
 {
   Arena  *arena;            /* names */
   guint   pauses;           /* the first of a task a class for its pauses (FIXED, no time of its own), in the order of the classes; G_MAXUINT: none */
+  const Traffic *traffic;   /* of others, beside every step; borrowed; NULL: none */
   GArray *classes, *queues, *tasks, *edges, *calls;   /* RankClass, GraphQueue, GraphTask, GraphEdge, GraphCall */
 } StepGraph;
 

@@ -213,6 +213,12 @@ weight_bytes (Precision precision)
     }
 }
 
+double
+strategy_state_bytes (const StepInput *in)
+{
+  return in->workload->params * (weight_bytes (in->compute->precision) + software_optimizer_state (in->training->optimizer));
+}
+
 void
 data_parallel_memory (const StepInput *in, double group_bytes, MemoryUse *out)
 {

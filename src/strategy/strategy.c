@@ -67,6 +67,7 @@ strategy_build (const Strategy *strategy, const StepInput *in, StepGraph *graph,
                            "[cluster] machine: it has no GPU; training needs one");
       return FALSE;
     }
+  graph->traffic = in->traffic;
   return strategy->build (in, graph, error);
 }
 

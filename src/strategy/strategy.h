@@ -23,6 +23,7 @@ typedef struct
   Batch                 batch;
   gboolean              noise;     /* box(N) on compute */
   const NoiseSpec      *uneven;    /* slow ranks, pauses; NULL: all ranks alike */
+  const Traffic        *traffic;   /* what others move; NULL: nothing */
   gboolean              unfold;    /* a class for every rank */
 } StepInput;
 
@@ -52,5 +53,7 @@ const Strategy *const *strategy_list (void);                              /* NUL
 gboolean strategy_find  (const char *name, const Strategy **out, GError **error);
 /* Checks what the strategy can do on this cluster, then builds its step. */
 gboolean strategy_build (const Strategy *strategy, const StepInput *in, StepGraph *graph, GError **error);
+/* Bytes of weights (master copies too) and optimizer, all ranks together: what a checkpoint holds. */
+double   strategy_state_bytes (const StepInput *in);
 /* What the strategy settles where the scenario says nothing, for `show`. */
 void     strategy_values (const Strategy *strategy, const StepInput *in, ClusterValue value, gpointer user);
