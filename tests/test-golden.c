@@ -30,7 +30,7 @@ run_csv (const char *path)
   g_assert_no_error (error);
   study = study_scale (scenario, &options, &error);
   g_assert_no_error (error);
-  report_scale (out, FORMAT_CSV, scenario, study, FALSE);
+  report_scale (out, FORMAT_CSV, scenario, study, &look_plain);
   table = csv_parse ("scale", out->str, out->len, &error);
   g_assert_no_error (error);
   return table;

@@ -57,6 +57,8 @@ check_lines (const char *text, glong width)
   for (gsize i = 0; lines[i] != NULL; i++)
     {
       g_assert_false (g_str_has_suffix (lines[i], " "));
+      if (g_utf8_strlen (lines[i], -1) > width)
+        g_test_message ("too wide: %s", lines[i]);
       g_assert_cmpint (g_utf8_strlen (lines[i], -1), <=, width);
     }
 }
@@ -108,12 +110,93 @@ test_markdown (void)
   text_table_add (table, "wide one");
   text_table_add (table, "7");
   text_table_add (table, NULL);
-  text_table_append (table, TABLE_MARKDOWN, 0, out);
+  text_table_append (table, TABLE_MARKDOWN, 0, 100, out);
   g_assert_cmpstr (out->str, ==,
                    "| name     |   ms |\n"
                    "|:---------|-----:|\n"
                    "| a\\|b     | 12.5 |\n"
                    "| wide one |    7 |\n");
+}
+
+/* A number stays with its unit, choices break behind their bars, later lines are indented. */
+static void
+test_wrap (void)
+{
+  g_autoptr (GString) out = g_string_new ("  ");
+
+  /* columns:     "  takes 12.3 ms" are 15 */
+  text_wrap (out, "takes 12.3 ms of 5 x 8 GPUs: a|bc|def", 4, 15);
+  g_assert_cmpstr (out->str, ==,
+                   "  takes 12.3 ms\n"
+                   "    of\n"
+                   "    5 x 8 GPUs:\n"
+                   "    a|bc|def\n");
+  g_string_truncate (out, 0);
+  text_wrap (out, "takes 12.3 ms of a|bc|def", 0, 12);
+  g_assert_cmpstr (out->str, ==,
+                   "takes\n"
+                   "12.3 ms of\n"
+                   "a|bc|def\n");
+  g_string_truncate (out, 0);
+  text_wrap (out, "a|bc|def", 0, 5);
+  g_assert_cmpstr (out->str, ==, "a|bc|\ndef\n");
+}
+
+/* 14 columns of "| name | a | b |" would be 19: the rest goes under the names again. */
+static void
+test_markdown_split (void)
+{
+  g_autoptr (TextTable) table = text_table_new ("<name|>a|>b");
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  text_table_keys (table, 1);
+  text_table_add (table, "one");
+  text_table_add (table, "1.5");
+  text_table_add (table, "250");
+  text_table_append (table, TABLE_MARKDOWN, 0, 14, out);
+  g_assert_cmpstr (out->str, ==,
+                   "| name |   a |\n"
+                   "|:-----|----:|\n"
+                   "| one  | 1.5 |\n"
+                   "\n"
+                   "| name |   b |\n"
+                   "|:-----|----:|\n"
+                   "| one  | 250 |\n");
+}
+
+/* Titles first, then the last text under itself, then under its row. */
+static void
+test_narrow (void)
+{
+  static const char words[] = "aaaa bbbb cccc dddd eeee ffff gggg hhhh iiii jjjj";   /* 49 columns */
+  g_autoptr (TextTable) table = text_table_new ("<key|>so many ms|<help");
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  text_table_section (table, "[one]");
+  text_table_add (table, "nodes");
+  text_table_add (table, "7");
+  text_table_add (table, words);
+  text_table_append (table, TABLE_PLAIN, 0, 52, out);
+  /* 5 + 2 + 4 + 2 leave 39: eight words of four */
+  g_assert_cmpstr (out->str, ==,
+                   "         so\n"
+                   "       many\n"
+                   "key      ms  help\n"
+                   "\n[one]\n"
+                   "nodes     7  aaaa bbbb cccc dddd eeee ffff gggg hhhh\n"
+                   "             iiii jjjj\n");
+  g_string_truncate (out, 0);
+  /* 27 are left, too few */
+  text_table_append (table, TABLE_PLAIN, 0, 40, out);
+  g_assert_cmpstr (out->str, ==,
+                   "         so\n"
+                   "       many\n"
+                   "key      ms\n"
+                   "    help\n"
+                   "\n[one]\n"
+                   "nodes     7\n"
+                   "    aaaa bbbb cccc dddd eeee ffff gggg\n"
+                   "    hhhh iiii jjjj\n");
 }
 
 static void
@@ -123,8 +206,8 @@ test_run_table (void)
   Result *const results[] = { &result };
   g_autoptr (GString) out = g_string_new (NULL);
 
-  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, TRUE, FALSE, FALSE);
-  check_lines (out->str, 106);
+  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, TRUE, FALSE, &look_plain);
+  check_lines (out->str, 100);
   check_has (out->str, "step time        90.00 ms");
   check_has (out->str, "throughput       10667 samples/s, 266.7 per GPU");
   check_has (out->str, "  compute                60.00   66.7 %  ###");
@@ -137,7 +220,7 @@ test_run_table (void)
   g_assert_null (strstr (out->str, "nan"));
   g_assert_null (strstr (out->str, "check passed"));
   g_string_truncate (out, 0);
-  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, FALSE, TRUE, FALSE);
+  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, FALSE, TRUE, &look_plain);
   check_has (out->str, "check passed: ledger: sums");
 }
 
@@ -157,7 +240,7 @@ test_collectives_grouped (void)
   many[7].bytes = 1e6;
   result.n_collectives = 8;
   result.collectives = many;
-  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, FALSE, FALSE, FALSE);
+  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, FALSE, FALSE, &look_plain);
   check_has (out->str, "7 x bucket  27.25 to 31.50 MB  ring simple");
   /* seven calls of 15 ms */
   check_has (out->str, "105.00");
@@ -171,7 +254,7 @@ test_run_csv (void)
   Result *const results[] = { &result };
   g_autoptr (GString) out = g_string_new (NULL);
 
-  report_run (out, FORMAT_CSV, no_scenarios, results, 1, FALSE, FALSE, FALSE);
+  report_run (out, FORMAT_CSV, no_scenarios, results, 1, FALSE, FALSE, &look_plain);
   g_assert_cmpstr (out->str, ==,
     "scenario,nodes,gpus,global_batch,step_time_s,step_time_lo_s,step_time_hi_s,step_spread_p50_s,step_spread_p95_s,"
     "step_spread_p99_s,epoch_time_s,throughput_samples_per_s,throughput_per_gpu_samples_per_s,scaling_efficiency,"
@@ -199,7 +282,7 @@ test_run_json (void)
   g_autoptr (GString) out = g_string_new (NULL);
   g_autoptr (JsonParser) parser = json_parser_new ();
 
-  report_run (out, FORMAT_JSON, no_scenarios, results, 1, FALSE, FALSE, FALSE);
+  report_run (out, FORMAT_JSON, no_scenarios, results, 1, FALSE, FALSE, &look_plain);
   JsonObject *root = parse_object (parser, out);
   JsonObject *body = json_object_get_object_member (root, "result");
   JsonObject *step = json_object_get_object_member (body, "step_time_s");
@@ -232,7 +315,7 @@ test_scale_table (void)
   g_autoptr (GString) json = g_string_new (NULL);
   g_autoptr (JsonParser) parser = json_parser_new ();
 
-  report_scale (out, FORMAT_TABLE, NULL, &study, FALSE);
+  report_scale (out, FORMAT_TABLE, NULL, &study, &look_plain);
   check_lines (out->str, 145);
   check_has (out->str, "strong scaling");
   check_has (out->str, "199.6 | -4.8 % |");
@@ -240,9 +323,9 @@ test_scale_table (void)
   check_has (out->str, "| +47.4 % |");
   check_has (out->str, "The knee is at 1 node (8 GPUs): the step to 16 GPUs changes the throughput by +47.4 %,");
   check_has (out->str, "Measured at 9 x 8 GPUs");
-  report_scale (csv, FORMAT_CSV, NULL, &study, FALSE);
+  report_scale (csv, FORMAT_CSV, NULL, &study, &look_plain);
   g_assert_true (g_str_has_prefix (csv->str, "nodes,gpus,global_batch,step_time_s,"));
-  report_scale (json, FORMAT_JSON, NULL, &study, FALSE);
+  report_scale (json, FORMAT_JSON, NULL, &study, &look_plain);
   g_assert_cmpuint (json_array_get_length (json_object_get_array_member (parse_object (parser, json), "points")), ==, 2);
 }
 
@@ -258,7 +341,7 @@ test_compare (void)
   g_autoptr (GString) out = g_string_new (NULL);
 
   fast.scenario = "with-reducers";
-  report_compare (out, FORMAT_TABLE, no_scenarios, &comparison, FALSE);
+  report_compare (out, FORMAT_TABLE, no_scenarios, &comparison, &look_plain);
   check_has (out->str, "| reduction-server.count | 0       | 16            |");
   g_assert_true (strstr (out->str, "1. with-reducers: reducers halve") < strstr (out->str, "2. ddp-5x8: waits for nic-out"));
 }
@@ -270,10 +353,10 @@ test_collective (void)
   CollectiveTable table = { "generic-1gpu", "GPU", 8, 8, 1, rows, NULL };
   g_autoptr (GString) out = g_string_new (NULL);
 
-  report_collective (out, FORMAT_TABLE, &table);
+  report_collective (out, FORMAT_TABLE, &table, &look_plain);
   check_has (out->str, "100000000  7070.00       14.14       24.75");
   g_string_truncate (out, 0);
-  report_collective (out, FORMAT_CSV, &table);
+  report_collective (out, FORMAT_CSV, &table, &look_plain);
   g_assert_cmpstr (out->str, ==,
                    "op,size_bytes,time_s,algbw_Bps,busbw_Bps,wire_Bps,algorithm,protocol,time_lo_s,time_hi_s\n"
                    "all-reduce,100000000,0.00707,1.41442716e+10,2.47524752e+10,2.475e+10,ring,simple,,\n");
@@ -365,6 +448,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/report/text/numbers", test_numbers);
   g_test_add_func ("/report/table/markdown", test_markdown);
+  g_test_add_func ("/report/table/markdown-split", test_markdown_split);
+  g_test_add_func ("/report/table/narrow", test_narrow);
+  g_test_add_func ("/report/text/wrap", test_wrap);
   g_test_add_func ("/report/run/table", test_run_table);
   g_test_add_func ("/report/run/collectives-grouped", test_collectives_grouped);
   g_test_add_func ("/report/run/csv", test_run_csv);

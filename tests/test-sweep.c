@@ -30,7 +30,7 @@ add_point (gpointer user, const SetPoint *point, const Result *result)
 static GString *
 sweep (const Scenario *scenario, Format format, guint jobs, GError **error)
 {
-  g_autoptr (SweepReport) report = sweep_report_new (format, scenario, FALSE);
+  g_autoptr (SweepReport) report = sweep_report_new (format, scenario, &look_plain);
   const SweepOptions options = { .jobs = jobs, .point = add_point, .user = report };
   GString *out = g_string_new (NULL);
 
@@ -117,7 +117,7 @@ test_single (void)
   g_autoptr (Result) result = run_scenario (alone, &options, NULL);
   g_autoptr (GString) all = sweep (scenario, FORMAT_CSV, 2, NULL), row = g_string_new (NULL);
 
-  report_run (row, FORMAT_CSV, (const Scenario *const[]) { alone }, (Result *const[]) { result }, 1, FALSE, FALSE, FALSE);
+  report_run (row, FORMAT_CSV, (const Scenario *const[]) { alone }, (Result *const[]) { result }, 1, FALSE, FALSE, &look_plain);
   /* behind the header and the scenario's name */
   g_autofree char *wanted = g_strconcat ("\n17,4 MiB,7,", strchr (strchr (row->str, '\n'), ',') + 1, NULL);
   g_assert_nonnull (strstr (all->str, wanted));

@@ -353,6 +353,12 @@ quantity_format (double value, Unit unit)
   return with_unit (number, "%.3g", u->name);
 }
 
+char *
+memory_format (double bytes)
+{
+  return isfinite (bytes) ? with_unit (bytes / (KI * KI * KI), "%.2f", "GiB") : g_strdup ("");
+}
+
 /* The fewest digits, of the fitting unit first: 1e+06 s, not 11.574074074074074 d.
  * In the SI unit the digits always do. */
 char *

@@ -30,6 +30,8 @@ gboolean    quantity_parse  (const char *text, Unit unit, double *value, GError 
 /* For people: 3 significant digits and a fitting unit, "12.5 GB/s", "161 ms",
  * "25 MiB" where only a binary unit divides evenly; "-" for NAN.  Caller frees. */
 char       *quantity_format (double value, Unit unit);
+/* Of GPUs, in the unit of PyTorch's messages: "13.12 GiB".  NAN gives "".  Caller frees. */
+char       *memory_format   (double bytes);
 /* For files: as quantity_format where that loses nothing, else with as many
  * digits as quantity_parse needs to give the same bits.  Caller frees. */
 char       *quantity_format_exact (double value, Unit unit);

@@ -102,8 +102,8 @@ void     output_line  (const char *text);
 void     call_remark  (const Call *call, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* The warnings of a result as remarks, where the form of the results has no room for them. */
 void     call_warnings (const Call *call, const char *path, const Result *result);
-/* May colour be used for the results? */
-gboolean call_colour  (const Call *call);
+/* How the results are laid out: as the terminal is that they go to. */
+Look     call_look    (const Call *call);
 /* Says an error and gives its exit status; `command` NULL: none yet. */
 int      output_error (const Command *command, const GError *error);
 void     usage_error  (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);

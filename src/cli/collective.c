@@ -326,6 +326,7 @@ run_collective (Call *call, GError **error)
   g_autoptr (GArray) sizes = read_sizes (call->options.sizes ? call->options.sizes : default_sizes, &wrong);
   g_autoptr (CollectiveTable) table = NULL;
   g_auto (Specs) specs = { 0 };
+  const Look look = call_look (call);
   Tiers tiers;
 
   if (sizes == NULL)
@@ -349,7 +350,7 @@ run_collective (Call *call, GError **error)
     return TRUE;
   if (table->note != NULL && call->options.format != FORMAT_TABLE)   /* the table says it */
     call_remark (call, "%s", table->note);
-  report_collective (call->out, (Format) call->options.format, table);
+  report_collective (call->out, (Format) call->options.format, table, &look);
   return TRUE;
 }
 

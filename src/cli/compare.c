@@ -12,6 +12,7 @@ run_compare (Call *call, GError **error)
 {
   g_autoptr (GPtrArray) scenarios = g_ptr_array_new_with_free_func ((GDestroyNotify) scenario_free);
   g_autoptr (Comparison) comparison = NULL;
+  const Look look = call_look (call);
 
   for (guint i = 0; i < call->n_args; i++)
     {
@@ -28,7 +29,7 @@ run_compare (Call *call, GError **error)
   for (guint i = 0; i < comparison->n; i++)
     call_warnings (call, call->args[i], comparison->results[i]);
   report_compare (call->out, (Format) call->options.format, (const Scenario *const *) scenarios->pdata, comparison,
-                  call_colour (call));
+                  &look);
   return TRUE;
 }
 

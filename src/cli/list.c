@@ -35,6 +35,7 @@ static gboolean
 list_machines (Call *call, GError **error)
 {
   static const char *const titles[] = { "name", "gpus", "gpu", "link", "nics", "nic-bandwidth", "vcpus", "price", "price-date", "summary", NULL };
+  static const char *const said[] = { "gpus", "gpu", "link", "nics", "nic-bandwidth", "vcpus", "price-date" };
   g_autoptr (Rows) rows = rows_new (titles);
   g_auto (GStrv) names = list_parts ("machine", error);
 
@@ -58,6 +59,8 @@ list_machines (Call *call, GError **error)
       rows_add (rows, info->price_date);
       rows_add (rows, info->summary);
     }
+  for (gsize i = 0; i < G_N_ELEMENTS (said); i++)   /* in the summary's words */
+    rows_hide (rows, said[i]);
   rows_print (rows, "machines", call);
   return TRUE;
 }
@@ -311,7 +314,7 @@ const Command command_list = {
   .min_args = 1, .max_args = 2,
   .formats = TRUE, .writes = TRUE,
   .details =
-    "One line each.  'list keys' shows every key of a scenario file with its type, default and\n"
-    "meaning; 'list keys network' those of one group.\n",
+    "One row each.  'list keys' shows every key of a scenario file with its type, default and\n"
+    "meaning; 'list keys network' those of one group.  Of machines --format csv has more columns.\n",
   .run = run_list,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/csv.h"
@@ -98,13 +99,22 @@ call_warnings (const Call *call, const char *path, const Result *result)
     call_remark (call, "%s: %s", path, result->warnings[i]);
 }
 
-gboolean
-call_colour (const Call *call)
+/* Narrower or wider terminals show tables no better. */
+static const guint least_width = 72, most_width = 200;
+
+Look
+call_look (const Call *call)
 {
   const char *no_colour = g_getenv ("NO_COLOR"), *term = g_getenv ("TERM");
+  struct winsize size;
+  Look look = look_plain;
 
-  return call->options.output == NULL && call->options.format == FORMAT_TABLE && isatty (STDOUT_FILENO) &&
-         (no_colour == NULL || *no_colour == '\0') && g_strcmp0 (term, "dumb") != 0;
+  if (call->options.output != NULL || call->options.format != FORMAT_TABLE || !isatty (STDOUT_FILENO))
+    return look;
+  look.colour = (no_colour == NULL || *no_colour == '\0') && g_strcmp0 (term, "dumb") != 0;
+  if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    look.width = CLAMP (size.ws_col, least_width, most_width);
+  return look;
 }
 
 void

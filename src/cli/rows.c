@@ -11,6 +11,8 @@ struct Rows
   const char *const *titles;
   guint              n_columns;
   GPtrArray         *cells;
+  guint              hidden;    /* bits of columns */
+  gboolean           grouped;
 };
 
 Rows *
@@ -43,33 +45,73 @@ rows_add (Rows *rows, const char *text)
   rows_take (rows, g_strdup (text));
 }
 
-/* One long text must not push the columns behind it off the screen; CSV and JSON have it whole. */
-static const glong widest = 48;
-
-static void
-add_cell (TextTable *table, const char *text, gboolean last)
+void
+rows_hide (Rows *rows, const char *title)
 {
-  g_autofree char *start = NULL;
+  for (guint i = 0; i < rows->n_columns; i++)
+    if (g_str_equal (rows->titles[i], title))
+      rows->hidden |= 1u << i;
+}
 
-  if (last || g_utf8_strlen (text, -1) <= widest)
+void
+rows_group (Rows *rows)
+{
+  rows->grouped = TRUE;
+}
+
+static const char *
+cell (const Rows *rows, guint row, guint column)
+{
+  return rows->cells->pdata[row * rows->n_columns + column];
+}
+
+/* Numbers stand right. */
+static gboolean
+is_number_column (const Rows *rows, guint column)
+{
+  for (guint row = 0; row < rows->cells->len / rows->n_columns; row++)
     {
-      text_table_add (table, text);
-      return;
+      const char *text = cell (rows, row, column);
+      char *end;
+
+      g_ascii_strtod (text, &end);
+      if (*end != '\0' || end == text)
+        return FALSE;
     }
-  start = g_utf8_substring (text, 0, widest - 3);
-  text_table_take (table, g_strconcat (start, "...", NULL));
+  return TRUE;
+}
+
+/* A long remark that the row above has already need not be read again. */
+static const glong long_remark = 24;
+
+static gboolean
+is_repeated (const Rows *rows, guint row, guint column)
+{
+  return rows->grouped && row > 0 && column == rows->n_columns - 1 && g_utf8_strlen (cell (rows, row, column), -1) > long_remark
+         && g_str_equal (cell (rows, row, column), cell (rows, row - 1, column));
 }
 
 static void
-print_table (const Rows *rows, GString *out)
+print_table (const Rows *rows, const Look *look, GString *out)
 {
   g_autoptr (TextTable) table = text_table_new ("");
+  const guint first = rows->grouped ? 1 : 0;
 
-  for (guint i = 0; i < rows->n_columns; i++)
-    text_table_column (table, rows->titles[i], FALSE);
-  for (guint i = 0; i < rows->cells->len; i++)
-    add_cell (table, rows->cells->pdata[i], i % rows->n_columns == rows->n_columns - 1);
-  text_table_append (table, TABLE_PLAIN, 0, out);
+  for (guint i = first; i < rows->n_columns; i++)
+    if (!(rows->hidden & 1u << i))
+      text_table_column (table, rows->titles[i], is_number_column (rows, i));
+  for (guint row = 0; row < rows->cells->len / rows->n_columns; row++)
+    {
+      if (rows->grouped && (row == 0 || !g_str_equal (cell (rows, row, 0), cell (rows, row - 1, 0))))
+        {
+          g_autofree char *heading = g_strconcat ("[", cell (rows, row, 0), "]", NULL);
+          text_table_section (table, heading);
+        }
+      for (guint i = first; i < rows->n_columns; i++)
+        if (!(rows->hidden & 1u << i))
+          text_table_add (table, is_repeated (rows, row, i) ? "as above" : cell (rows, row, i));
+    }
+  text_table_append (table, TABLE_PLAIN, 0, look->width, out);
 }
 
 static void
@@ -126,6 +168,8 @@ print_json (const Rows *rows, const char *name, const char *command, GString *ou
 void
 rows_print (const Rows *rows, const char *name, const Call *call)
 {
+  const Look look = call_look (call);
+
   switch ((Format) call->options.format)
     {
     case FORMAT_CSV:
@@ -135,6 +179,6 @@ rows_print (const Rows *rows, const char *name, const Call *call)
       print_json (rows, name, call->command->name, call->out);
       break;
     default:
-      print_table (rows, call->out);
+      print_table (rows, &look, call->out);
     }
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/quantity.h"
 #include "cli/cli.h"
 #include "run/tier.h"
 
@@ -22,8 +23,8 @@ check_fit (Call *call, const char *path, const Result *result)
 
   if (!call->options.require_fit || result->memory.fits)
     return;
-  needs = quantity_format (result->memory.total, UNIT_BYTES);
-  has = quantity_format (result->memory.capacity, UNIT_BYTES);
+  needs = memory_format (result->memory.total);
+  has = memory_format (result->memory.capacity);
   line = g_strdup_printf ("%s: does not fit: a GPU needs %s and has %s", path, needs, has);
   output_line (line);
   call->status = STATUS_FAILED;
@@ -73,6 +74,7 @@ run_run (Call *call, GError **error)
     .sensitivities = call->options.verbose ? SENSITIVITIES_ALWAYS : SENSITIVITIES_WHERE_CHEAP,
     .lanes = call->options.timeline, .unfold = call->options.unfold,
   };
+  const Look look = call_look (call);
   g_autoptr (GPtrArray) scenarios = g_ptr_array_new_with_free_func ((GDestroyNotify) scenario_free);
   g_autoptr (GPtrArray) results = g_ptr_array_new_with_free_func ((GDestroyNotify) result_free);
 
@@ -102,7 +104,7 @@ run_run (Call *call, GError **error)
     }
   report_run (call->out, (Format) call->options.format, (const Scenario *const *) scenarios->pdata,
               (Result *const *) results->pdata, results->len, call->options.timeline, call->options.verbose,
-              call_colour (call));
+              &look);
   return TRUE;
 }
 

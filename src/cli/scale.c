@@ -87,6 +87,7 @@ run_scale (Call *call, GError **error)
   g_autofree guint64 *nodes = NULL, *gpus = NULL;
   g_autoptr (Scenario) scenario = NULL;
   g_autoptr (ScaleStudy) study = NULL;
+  const Look look = call_look (call);
   const gboolean ok = read_options (&call->options, &scale, error);
 
   nodes = scale.nodes;
@@ -101,7 +102,7 @@ run_scale (Call *call, GError **error)
     }
   for (guint i = 0; i < study->n_curves; i++)   /* of the largest point: those of the others are milder */
     call_warnings (call, call->args[0], study->curves[i].points[study->curves[i].n_points - 1]);
-  report_scale (call->out, (Format) call->options.format, scenario, study, call_colour (call));
+  report_scale (call->out, (Format) call->options.format, scenario, study, &look);
   return draw (call, scenario, study, error);
 }
 

@@ -140,6 +140,7 @@ run_show (Call *call, GError **error)
       scenario_locate_error (scenario, error);
       return FALSE;
     }
+  rows_group (rows);
   rows_print (rows, "values", call);
   return TRUE;
 }

@@ -123,6 +123,7 @@ run_sweep (Call *call, GError **error)
   const Options *given = &call->options;
   g_autoptr (Scenario) scenario = NULL;
   g_autoptr (SweepReport) report = NULL;
+  const Look look = call_look (call);
   Progress p = { .call = call, .shows = !given->quiet && isatty (STDERR_FILENO) };
   guint jobs;
   gboolean ok;
@@ -130,7 +131,7 @@ run_sweep (Call *call, GError **error)
   if (!read_jobs (given->jobs, &jobs, error) || (scenario = call_scenario (call, call->args[0], error)) == NULL
       || !check_axes (scenario, call->args[0], error))
     return FALSE;
-  p.report = report = sweep_report_new ((Format) given->format, scenario, call_colour (call));
+  p.report = report = sweep_report_new ((Format) given->format, scenario, &look);
   ok = sweep (&p, scenario, jobs, error);
   if (ok)
     {

@@ -79,7 +79,7 @@ range_text (double low, double high, char *(*form) (double))
 static char *
 gigabytes (double rate)
 {
-  return text_fixed (rate / 1e9, 2);
+  return text_fixed (rate / 1e9, rate < 1e11 ? 2 : 1);
 }
 
 static void
@@ -101,7 +101,7 @@ add_bunch (TextTable *table, const Bunch *bunch, double step)
 }
 
 void
-collectives_table (GString *out, const Result *result)
+collectives_table (GString *out, const Result *result, const Look *look)
 {
   g_autoptr (TextTable) table = text_table_new ("<call|>size|<how|<bound by|>from - to ms|>wire ms|>exposed ms|>busbw GB/s");
   Bunch bunch = { 0 };
@@ -121,12 +121,12 @@ collectives_table (GString *out, const Result *result)
     }
   if (bunch.n > 0)
     add_bunch (table, &bunch, result->step_time);
-  text_table_append (table, TABLE_PLAIN, 2, out);
+  text_table_append (table, TABLE_PLAIN, 2, look->width, out);
 }
 
 /* As nccl-tests prints it, so that a measured table can lie beside it. */
 void
-collective_table (GString *out, const CollectiveTable *table)
+collective_table (GString *out, const CollectiveTable *table, const Look *look)
 {
   g_autoptr (TextTable) text = text_table_new (">#     size B|>time us|>algbw GB/s|>busbw GB/s|>wire GB/s|<algorithm|<protocol"
                                                "|>low us|>high us");
@@ -135,7 +135,7 @@ collective_table (GString *out, const CollectiveTable *table)
                                            table->n > 0 ? table->rows[0].op : "collective", table->ranks, table->nodes,
                                            table->machine, gpu);
 
-  report_heading (out, head, FALSE);
+  g_string_append_printf (out, "%s\n", head);
   for (guint i = 0; i < table->n; i++)
     {
       const CollectiveRow *row = &table->rows[i];
@@ -150,10 +150,10 @@ collective_table (GString *out, const CollectiveTable *table)
       text_table_take (text, text_fixed (1e6 * row->time_lo, 2));
       text_table_take (text, text_fixed (1e6 * row->time_hi, 2));
     }
-  text_table_append (text, TABLE_PLAIN, 2, out);
+  text_table_append (text, TABLE_PLAIN, 2, look->width, out);
   if (table->note != NULL)
     {
       g_string_append (out, "# ");
-      text_wrap (out, table->note, 2, 98);
+      report_text (out, table->note, 2, look);
     }
 }

@@ -3,14 +3,13 @@
 #include "report/table.h"
 #include "report/words.h"
 
-#define WIDTH 100u
 
 static void
-append_differences (GString *out, const Comparison *comparison, gboolean colour)
+append_differences (GString *out, const Comparison *comparison, const Look *look)
 {
   g_autoptr (TextTable) table = text_table_new ("<input");
 
-  report_heading (out, "What differs in the input", colour);
+  report_heading (out, "What differs in the input", look);
   g_string_append_c (out, '\n');
   if (comparison->n_differences == 0)
     {
@@ -19,6 +18,7 @@ append_differences (GString *out, const Comparison *comparison, gboolean colour)
     }
   for (guint i = 0; i < comparison->n; i++)
     text_table_column (table, comparison->results[i]->scenario, FALSE);
+  text_table_keys (table, 1);
   for (guint i = 0; i < comparison->n_differences; i++)
     {
       const Difference *difference = &comparison->differences[i];
@@ -27,7 +27,7 @@ append_differences (GString *out, const Comparison *comparison, gboolean colour)
       for (guint k = 0; k < comparison->n; k++)
         text_table_add (table, difference->values[k] != NULL && difference->values[k][0] != '\0' ? difference->values[k] : "-");
     }
-  text_table_append (table, TABLE_MARKDOWN, 0, out);
+  text_table_append (table, TABLE_MARKDOWN, 0, look->width, out);
 }
 
 /* Best first; ties in the order given. */
@@ -66,7 +66,7 @@ add_result (TextTable *table, const Comparison *comparison, guint i, double best
 }
 
 void
-compare_table (GString *out, const Scenario *const *scenarios, const Comparison *comparison, gboolean colour)
+compare_table (GString *out, const Scenario *const *scenarios, const Comparison *comparison, const Look *look)
 {
   g_autofree guint *order = ranked_order (comparison);
   g_autoptr (TextTable) table = text_table_new (">rank|<scenario|>GPUs|>batch|>step ms|>samples/s|>of the first"
@@ -75,20 +75,21 @@ compare_table (GString *out, const Scenario *const *scenarios, const Comparison 
   (void) scenarios;
   if (comparison->n == 0)
     return;
-  append_differences (out, comparison, colour);
+  text_table_keys (table, 2);   /* rank and scenario */
+  append_differences (out, comparison, look);
   g_string_append_c (out, '\n');
-  report_heading (out, "Result, the fastest first", colour);
+  report_heading (out, "Result, the fastest first", look);
   g_string_append_c (out, '\n');
   for (guint i = 0; i < comparison->n; i++)
     add_result (table, comparison, order[i], comparison->results[order[0]]->step_time);
-  text_table_append (table, TABLE_MARKDOWN, 0, out);
+  text_table_append (table, TABLE_MARKDOWN, 0, look->width, out);
   g_string_append_c (out, '\n');
   for (guint i = 0; i < comparison->n; i++)
     {
       const char *reason = comparison->reasons[order[i]];
       g_autofree char *line = g_strdup_printf ("%u. %s: %s", comparison->rank[order[i]], comparison->results[order[i]]->scenario,
                                                reason != NULL ? reason : "");
-      text_wrap (out, line, 3, WIDTH);
+      report_text (out, line, 3, look);
     }
   for (guint i = 0; i < comparison->n; i++)
     {
@@ -97,7 +98,7 @@ compare_table (GString *out, const Scenario *const *scenarios, const Comparison 
       for (gsize k = 0; warnings != NULL && warnings[k] != NULL; k++)
         {
           g_autofree char *line = g_strdup_printf ("Warning: %s: %s", comparison->results[i]->scenario, warnings[k]);
-          text_wrap (out, line, 2, WIDTH);
+          report_text (out, line, 2, look);
         }
     }
 }

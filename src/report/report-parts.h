@@ -3,12 +3,12 @@
 #include "report/report.h"
 
 /* The forms behind report.h, one file each.  All append whole lines. */
-void run_table        (GString *out, const Result *result, gboolean verbose, gboolean colour);
-void scale_table      (GString *out, const Scenario *scenario, const ScaleStudy *study, gboolean colour);
-void compare_table    (GString *out, const Scenario *const *scenarios, const Comparison *comparison, gboolean colour);
-void collective_table (GString *out, const CollectiveTable *table);
+void run_table        (GString *out, const Result *result, gboolean verbose, const Look *look);
+void scale_table      (GString *out, const Scenario *scenario, const ScaleStudy *study, const Look *look);
+void compare_table    (GString *out, const Scenario *const *scenarios, const Comparison *comparison, const Look *look);
+void collective_table (GString *out, const CollectiveTable *table, const Look *look);
 /* The collectives of one step, equal ones as one line. */
-void collectives_table (GString *out, const Result *result);
+void collectives_table (GString *out, const Result *result, const Look *look);
 
 void run_csv          (GString *out, Result *const *results, guint n);
 void scale_csv        (GString *out, const ScaleStudy *study);
@@ -28,6 +28,8 @@ void sweep_json_point (GString *out, const SetPoint *point, const Result *result
 void collective_json  (GString *out, const CollectiveTable *table);
 
 /* A heading line, bold where there is colour. */
-void report_heading   (GString *out, const char *text, gboolean colour);
+void report_heading   (GString *out, const char *text, const Look *look);
+/* A paragraph: no wider than it is easy to read; later lines are indented. */
+void report_text      (GString *out, const char *text, guint indent, const Look *look);
 /* The measured step time of a point: NAN: none.  A throughput is the point's batch over its time. */
 double measured_step_time (const ScaleStudy *study, const Result *result);

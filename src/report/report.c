@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/report-parts.h"
-
-#define TIMELINE_WIDTH 100u
+#include "report/text.h"
 
 const char *const format_names[] = { "table", "csv", "json", NULL };
+const Look look_plain = { FALSE, 100 };
+
+/* Longer lines are hard to read. */
+static const guint widest_text = 100;
+
+void
+report_heading (GString *out, const char *text, const Look *look)
+{
+  g_autofree char *clean = text_clean (text);
+
+  g_string_append_printf (out, "%s%s%s\n", look->colour ? "\033[1m" : "", clean, look->colour ? "\033[0m" : "");
+}
+
+void
+report_text (GString *out, const char *text, guint indent, const Look *look)
+{
+  text_wrap (out, text, indent, MIN (look->width, widest_text));
+}
 
 void
 report_run (GString *out, Format format, const Scenario *const *scenarios, Result *const *results, guint n,
-            gboolean timeline, gboolean verbose, gboolean colour)
+            gboolean timeline, gboolean verbose, const Look *look)
 {
   if (format == FORMAT_CSV)
     run_csv (out, results, n);
@@ -17,45 +34,45 @@ report_run (GString *out, Format format, const Scenario *const *scenarios, Resul
     {
       if (i > 0)
         g_string_append (out, "\n\n");
-      run_table (out, results[i], verbose, colour);
+      run_table (out, results[i], verbose, look);
       if (timeline)
         {
           g_string_append_c (out, '\n');
-          report_heading (out, "Timeline of one step", colour);
-          report_timeline (out, results[i], TIMELINE_WIDTH);
+          report_heading (out, "Timeline of one step", look);
+          report_timeline (out, results[i], look->width);
         }
     }
 }
 
 void
-report_scale (GString *out, Format format, const Scenario *scenario, const ScaleStudy *study, gboolean colour)
+report_scale (GString *out, Format format, const Scenario *scenario, const ScaleStudy *study, const Look *look)
 {
   if (format == FORMAT_CSV)
     scale_csv (out, study);
   else if (format == FORMAT_JSON)
     scale_json (out, scenario, study);
   else
-    scale_table (out, scenario, study, colour);
+    scale_table (out, scenario, study, look);
 }
 
 void
-report_compare (GString *out, Format format, const Scenario *const *scenarios, const Comparison *comparison, gboolean colour)
+report_compare (GString *out, Format format, const Scenario *const *scenarios, const Comparison *comparison, const Look *look)
 {
   if (format == FORMAT_CSV)
     compare_csv (out, comparison);
   else if (format == FORMAT_JSON)
     compare_json (out, scenarios, comparison);
   else
-    compare_table (out, scenarios, comparison, colour);
+    compare_table (out, scenarios, comparison, look);
 }
 
 void
-report_collective (GString *out, Format format, const CollectiveTable *table)
+report_collective (GString *out, Format format, const CollectiveTable *table, const Look *look)
 {
   if (format == FORMAT_CSV)
     collective_csv (out, table);
   else if (format == FORMAT_JSON)
     collective_json (out, table);
   else
-    collective_table (out, table);
+    collective_table (out, table, look);
 }

@@ -2,19 +2,27 @@
 #pragma once
 #include "study/study.h"
 
+/* How tables and text are laid out. */
+typedef struct
+{
+  gboolean colour;   /* ANSI */
+  guint    width;    /* columns */
+} Look;
+extern const Look look_plain;   /* where there is no terminal: always the same */
+
 typedef enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, N_FORMATS } Format;
 extern const char *const format_names[];   /* "table", "csv", "json", NULL */
 
-/* Each appends bytes to `out`; no arithmetic of the model.  `colour`: ANSI for the
+/* Each appends bytes to `out`; no arithmetic of the model.  `look`: of the
  * table only.  JSON as in the command-line contract, CSV with its stable columns. */
 void report_run        (GString *out, Format format, const Scenario *const *scenarios, Result *const *results, guint n,
-                        gboolean timeline, gboolean verbose, gboolean colour);
-void report_scale      (GString *out, Format format, const Scenario *scenario, const ScaleStudy *study, gboolean colour);
-void report_compare    (GString *out, Format format, const Scenario *const *scenarios, const Comparison *comparison, gboolean colour);
-void report_collective (GString *out, Format format, const CollectiveTable *table);
+                        gboolean timeline, gboolean verbose, const Look *look);
+void report_scale      (GString *out, Format format, const Scenario *scenario, const ScaleStudy *study, const Look *look);
+void report_compare    (GString *out, Format format, const Scenario *const *scenarios, const Comparison *comparison, const Look *look);
+void report_collective (GString *out, Format format, const CollectiveTable *table, const Look *look);
 /* Of a sweep, point by point in key order, then all of it at once. */
 typedef struct SweepReport SweepReport;
-SweepReport *sweep_report_new  (Format format, const Scenario *scenario, gboolean colour);
+SweepReport *sweep_report_new  (Format format, const Scenario *scenario, const Look *look);   /* borrowed */
 void         sweep_report_free (SweepReport *report);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SweepReport, sweep_report_free)
 void         sweep_report_add  (SweepReport *report, const SetPoint *point, const Result *result);

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/quantity.h"
 #include "report/report-parts.h"
 #include "report/table.h"
 #include "report/words.h"
 #include <math.h>
+#include <string.h>
 
-#define WIDTH     100u
 #define BAR_WIDTH 40u
 #define LABEL     "  %-16s "
 
-void
-report_heading (GString *out, const char *text, gboolean colour)
-{
-  g_autofree char *clean = text_clean (text);
-
-  g_string_append_printf (out, "%s%s%s\n", colour ? "\033[1m" : "", clean, colour ? "\033[0m" : "");
-}
+/* A share that is printed as 0.0 %. */
+static const double rounding = 5e-4;
 
 /* The question alone: its lines joined, up to an empty one or the word where the expected results are. */
 static char *
@@ -35,18 +31,18 @@ question_text (const char *question)
 }
 
 static void
-append_headline (GString *out, const Result *result, gboolean colour)
+append_headline (GString *out, const Result *result, const Look *look)
 {
   g_autofree char *gpus = words_gpus (result);
   g_autofree char *line = g_strdup_printf ("%s: %s, %s, %s on %s of %s", result->scenario, result->workload,
                                            result->precision, result->strategy, gpus, result->machine);
 
-  report_heading (out, line, colour);
+  report_heading (out, line, look);
   g_autofree char *question = question_text (result->question != NULL ? result->question : "");
   if (question[0] != '\0')
     {
       g_string_append (out, "  ");
-      text_wrap (out, question, 2, WIDTH - 2);
+      report_text (out, question, 2, look);
     }
   g_string_append_c (out, '\n');
 }
@@ -72,8 +68,18 @@ append_step_time (GString *out, const Result *result)
       g_autofree char *p50 = text_time (result->spread_p50);
       g_autofree char *p95 = text_time (result->spread_p95);
       g_autofree char *p99 = text_time (result->spread_p99);
-      g_string_append_printf (out, LABEL "p50 %s, p95 %s, p99 %s\n", "single steps", p50, p95, p99);
+      g_string_append_printf (out, LABEL "p50 %s, p95 %s, p99 %s: so many per cent are shorter\n", "single steps", p50, p95, p99);
     }
+}
+
+/* Why the comparison with one GPU is not what it seems. */
+static void
+append_efficiency_note (GString *out, const Result *result)
+{
+  if (result->one_gpu_small)
+    g_string_append_printf (out, LABEL "one GPU has too little memory for it: compared as if it had enough\n", "");
+  if (result->scaling_efficiency > 1 + rounding)
+    g_string_append_printf (out, LABEL "above 100 %%: what is split over the GPUs takes each of them less time\n", "");
 }
 
 static void
@@ -86,7 +92,7 @@ append_throughput (GString *out, const Result *result)
   if (result->gpus > 1)
     g_string_append_printf (out, ", %s per GPU", each);
   g_string_append_c (out, '\n');
-  if (isfinite (result->scaling_efficiency))
+  if (isfinite (result->scaling_efficiency) && result->gpus > 1)
     {
       g_autofree char *share = text_percent (result->scaling_efficiency, 1);
       g_string_append_printf (out, LABEL "%s", "efficiency", share);
@@ -98,6 +104,7 @@ append_throughput (GString *out, const Result *result)
           g_string_append_printf (out, " (one GPU alone: %s samples/s)", one);
         }
       g_string_append_c (out, '\n');
+      append_efficiency_note (out, result);
     }
 }
 
@@ -156,13 +163,13 @@ append_extra (GString *out, const Result *result)
 }
 
 static void
-append_ledger (GString *out, const Result *result, gboolean colour)
+append_ledger (GString *out, const Result *result, const Look *look)
 {
   g_autoptr (TextTable) table = text_table_new ("<cause|>ms|>share|<");
   const Cause loss = words_largest_loss (result);
   double sum = 0;
 
-  report_heading (out, "Where the step goes", colour);
+  report_heading (out, "Where the step goes", look);
   for (Cause cause = 0; cause < N_CAUSES; cause++)
     {
       const double seconds = result->ledger[cause];
@@ -170,9 +177,12 @@ append_ledger (GString *out, const Result *result, gboolean colour)
       sum += seconds;
       if (!(seconds > 0))
         continue;
+      g_autofree char *ms = text_ms (seconds, result->step_time);
+      if (strspn (ms, "0.") == strlen (ms))
+        continue;
       g_autofree char *bar = text_bar (seconds / result->step_time, BAR_WIDTH);
       text_table_add (table, cause_titles[cause]);
-      text_table_take (table, text_ms (seconds, result->step_time));
+      text_table_add (table, ms);
       text_table_take (table, text_percent (seconds / result->step_time, 1));
       text_table_take (table, cause == loss ? g_strconcat (bar, " <- largest loss", NULL) : g_strdup (bar));
     }
@@ -180,61 +190,65 @@ append_ledger (GString *out, const Result *result, gboolean colour)
   text_table_take (table, text_ms (sum, result->step_time));
   text_table_take (table, text_percent (sum / result->step_time, 1));
   text_table_add (table, "");
-  text_table_append (table, TABLE_PLAIN, 2, out);
+  text_table_append (table, TABLE_PLAIN, 2, look->width, out);
 
   g_autofree char *why = words_why (result);
-  g_string_append (out, colour ? "  \033[33m" : "  ");
-  text_wrap (out, why, 2, WIDTH - 2);
-  if (colour)
+  g_string_append (out, look->colour ? "  \033[33m" : "  ");
+  report_text (out, why, 2, look);
+  if (look->colour)
     g_string_insert (out, (gssize) out->len - 1, "\033[0m");
 }
 
 static void
-append_findings (GString *out, const Result *result)
+append_findings (GString *out, const Result *result, const Look *look)
 {
   for (gsize i = 0; result->findings != NULL && result->findings[i] != NULL; i++)
     {
       g_autofree char *line = g_strconcat ("Finding: ", result->findings[i], ".", NULL);
 
       g_string_append (out, "  ");
-      text_wrap (out, line, 2, WIDTH - 2);
+      report_text (out, line, 2, look);
     }
 }
 
 static void
-append_exposed (GString *out, const Result *result, gboolean colour)
+append_exposed (GString *out, const Result *result, const Look *look)
 {
   g_autoptr (TextTable) table = text_table_new ("<where|>ms|>share");
 
   if (result->n_exposed == 0 || !(result->ledger[CAUSE_EXPOSED_COMM] > 0))
     return;
   g_string_append_c (out, '\n');
-  report_heading (out, "Exposed communication", colour);
+  report_heading (out, "Exposed communication", look);
   for (guint i = 0; i < result->n_exposed; i++)
     {
       const NamedTime *exposed = &result->exposed[i];
 
-      if (!(exposed->seconds > 0))
+      if (!(exposed->seconds / result->step_time >= rounding))
         continue;
       text_table_take (table, words_link (exposed->name));
       text_table_take (table, text_ms (exposed->seconds, result->step_time));
       text_table_take (table, text_percent (exposed->seconds / result->step_time, 1));
     }
-  text_table_append (table, TABLE_PLAIN, 2, out);
+  text_table_append (table, TABLE_PLAIN, 2, look->width, out);
 }
 
 static void
-append_what_if (GString *out, const Result *result, gboolean colour)
+append_what_if (GString *out, const Result *result, const Look *look)
 {
   g_autoptr (TextTable) table = text_table_new ("<what if|>step ms|>saves|>faster");
 
   if (result->n_what_if == 0)
     return;
   g_string_append_c (out, '\n');
-  report_heading (out, "What would change it", colour);
+  report_heading (out, "What would change it", look);
   for (guint i = 0; i < result->n_what_if; i++)
     {
       const double seconds = result->what_if[i].seconds;
+
+      /* of one GPU neither network nor other ranks are a question */
+      if (result->gpus == 1 && fabs (1 - seconds / result->step_time) < rounding)
+        continue;
       g_autofree char *factor = text_fixed (result->step_time / seconds, 2);
 
       text_table_add (table, result->what_if[i].name);
@@ -242,31 +256,35 @@ append_what_if (GString *out, const Result *result, gboolean colour)
       text_table_take (table, text_percent (1 - seconds / result->step_time, 1));
       text_table_take (table, factor[0] != '\0' ? g_strconcat (factor, " x", NULL) : g_strdup (""));
     }
-  text_table_append (table, TABLE_PLAIN, 2, out);
+  text_table_append (table, TABLE_PLAIN, 2, look->width, out);
 }
 
 /* One per cent on each resource's duration, the largest effect first. */
 static void
-append_sensitivity (GString *out, const Result *result)
+append_sensitivity (GString *out, const Result *result, const Look *look)
 {
-  GString *line = g_string_new ("Sensitivity (a resource 1 % slower makes the step so much slower): ");
+  GString *line = g_string_new ("Sensitivity (how much longer the step is when one of these is 1 % slower): ");
+  gboolean any = FALSE;
 
   for (guint i = 0; i < result->n_sensitivity; i++)
     {
       g_autofree char *effect = text_fixed (result->sensitivity[i].seconds, 2);
 
-      g_string_append_printf (line, "%s%s %s %%", i == 0 ? "" : ", ", result->sensitivity[i].name, effect);
+      if (g_str_equal (effect, "0.00"))
+        continue;
+      g_string_append_printf (line, "%s%s %s %%", any ? ", " : "", words_resource (result->sensitivity[i].name), effect);
+      any = TRUE;
     }
-  if (result->n_sensitivity > 0)
+  if (any)
     {
       g_string_append_c (out, '\n');
-      text_wrap (out, line->str, 2, WIDTH);
+      report_text (out, line->str, 2, look);
     }
   g_string_free (line, TRUE);
 }
 
 static void
-append_path (GString *out, const Result *result)
+append_path (GString *out, const Result *result, const Look *look)
 {
   GString *line = g_string_new ("Critical path (what to shorten first): ");
 
@@ -279,7 +297,7 @@ append_path (GString *out, const Result *result)
   if (result->n_path > 0)
     {
       g_string_append_c (out, '\n');
-      text_wrap (out, line->str, 2, WIDTH);
+      report_text (out, line->str, 2, look);
     }
   g_string_free (line, TRUE);
 }
@@ -288,7 +306,7 @@ append_path (GString *out, const Result *result)
 static const guint most_stages = 8;
 
 static void
-append_stages (GString *out, const GArray *stages)
+append_stages (GString *out, const GArray *stages, const Look *look)
 {
   g_autoptr (TextTable) table = text_table_new ("<stage|>needs|<");
   guint fullest = 0;
@@ -301,19 +319,19 @@ append_stages (GString *out, const GArray *stages)
   for (guint i = 0; i < stages->len; i++)
     {
       const MemoryStage *stage = &g_array_index (stages, MemoryStage, i);
-      g_autofree char *margin = text_memory (fabs (stage->use.margin));
+      g_autofree char *margin = memory_format (fabs (stage->use.margin));
 
       if (stages->len > most_stages && i != 0 && i != fullest && i + 1 != stages->len)
         continue;
       text_table_take (table, g_strdup_printf ("%u of %u", stage->stage, stages->len));
-      text_table_take (table, text_memory (stage->use.total));
+      text_table_take (table, memory_format (stage->use.total));
       text_table_take (table, g_strdup_printf ("%s %s", margin, stage->use.fits ? "to spare" : "missing"));
     }
-  text_table_append (table, TABLE_PLAIN, 2, out);
+  text_table_append (table, TABLE_PLAIN, 2, look->width, out);
 }
 
 static void
-append_memory (GString *out, const Result *result, gboolean colour)
+append_memory (GString *out, const Result *result, const Look *look)
 {
   const MemoryUse *memory = &result->memory;
   const struct { const char *kind; double bytes; } kinds[] = {
@@ -321,30 +339,37 @@ append_memory (GString *out, const Result *result, gboolean colour)
     { "activations", memory->activations }, { "buffers", memory->buffers },
   };
   g_autoptr (TextTable) table = text_table_new ("<kind|>size|<");
-  g_autofree char *total = text_memory (memory->total);
-  g_autofree char *capacity = text_memory (memory->capacity);
-  g_autofree char *margin = text_memory (fabs (memory->margin));
+  g_autofree char *total = memory_format (memory->total);
+  g_autofree char *capacity = memory_format (memory->capacity);
+  g_autofree char *margin = memory_format (fabs (memory->margin)), *line = NULL;
 
   if (!(memory->total > 0))
     return;
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
     {
       text_table_add (table, kinds[i].kind);
-      text_table_take (table, text_memory (kinds[i].bytes));
+      text_table_take (table, memory_format (kinds[i].bytes));
       text_table_take (table, text_bar (kinds[i].bytes / MAX (memory->capacity, memory->total), BAR_WIDTH));
     }
   g_string_append_c (out, '\n');
-  report_heading (out, "Memory of one GPU", colour);
-  text_table_append (table, TABLE_PLAIN, 2, out);
-  g_string_append_printf (out, "  %s of %s: %s, %s (%.0f %%) %s\n", total, capacity,
-                          memory->fits ? "fits" : "DOES NOT FIT; the times hold for a GPU with more memory", margin,
-                          100 * fabs (memory->margin) / memory->capacity, memory->fits ? "to spare" : "are missing");
+  report_heading (out, "Memory of one GPU at the fullest moment", look);
+  text_table_append (table, TABLE_PLAIN, 2, look->width, out);
+  line = g_strdup_printf ("%s of %s: %s, %s (%.0f %%) %s%s", total, capacity, memory->fits ? "fits" : "DOES NOT FIT", margin,
+                          100 * fabs (memory->margin) / memory->capacity, memory->fits ? "to spare" : "missing",
+                          memory->fits ? "" : "; the times hold for a GPU with more memory");
+  g_string_append (out, "  ");
+  report_text (out, line, 2, look);
+  if (memory->note != NULL)
+    {
+      g_string_append (out, "  ");
+      report_text (out, memory->note, 2, look);
+    }
   if (result->stages != NULL)
-    append_stages (out, result->stages);
+    append_stages (out, result->stages, look);
 }
 
 static void
-append_checks (GString *out, const Result *result, gboolean verbose)
+append_checks (GString *out, const Result *result, gboolean verbose, const Look *look)
 {
   for (guint i = 0; i < result->n_checks; i++)
     {
@@ -355,67 +380,67 @@ append_checks (GString *out, const Result *result, gboolean verbose)
       g_autofree char *line = g_strdup_printf ("%s %s%s%s", check->ok ? "check passed:" : "CHECK FAILED:", check->name,
                                                check->detail != NULL && check->detail[0] != '\0' ? ": " : "",
                                                check->detail != NULL ? check->detail : "");
-      text_wrap (out, line, 2, WIDTH);
+      report_text (out, line, 2, look);
     }
 }
 
 static void
-append_engine (GString *out, const Result *result)
+append_engine (GString *out, const Result *result, const Look *look)
 {
   g_autofree char *why = g_strdup_printf ("%s tier, %s.", result->tier, result->tier_reason);
 
-  text_wrap (out, why, 2, WIDTH);
+  report_text (out, why, 2, look);
   g_string_append_printf (out, "%" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " tasks, %" G_GUINT64_FORMAT
                           " meetings, %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT " solves, %u steps\n", result->events,
                           result->tasks, result->meetings, result->messages * result->steps, result->solves, result->steps);
 }
 
 static void
-append_remarks (GString *out, const Result *result, gboolean verbose)
+append_remarks (GString *out, const Result *result, gboolean verbose, const Look *look)
 {
   const gsize before = out->len;
 
   for (gsize i = 0; result->warnings != NULL && result->warnings[i] != NULL; i++)
     {
       g_autofree char *line = g_strconcat ("Warning: ", result->warnings[i], NULL);
-      text_wrap (out, line, 2, WIDTH);
+      report_text (out, line, 2, look);
     }
-  append_checks (out, result, verbose);
+  append_checks (out, result, verbose, look);
   if (verbose)
-    append_engine (out, result);
+    append_engine (out, result, look);
   if (out->len > before)
     g_string_insert_c (out, (gssize) before, '\n');
 }
 
 void
-run_table (GString *out, const Result *result, gboolean verbose, gboolean colour)
+run_table (GString *out, const Result *result, gboolean verbose, const Look *look)
 {
-  append_headline (out, result, colour);
+  append_headline (out, result, look);
   append_step_time (out, result);
   append_throughput (out, result);
   append_use (out, result);
   append_batch (out, result);
   append_extra (out, result);
   g_string_append_c (out, '\n');
-  append_ledger (out, result, colour);
-  append_findings (out, result);
-  append_exposed (out, result, colour);
-  append_what_if (out, result, colour);
-  append_sensitivity (out, result);
-  append_path (out, result);
+  append_ledger (out, result, look);
+  append_findings (out, result, look);
+  append_exposed (out, result, look);
+  append_what_if (out, result, look);
+  append_sensitivity (out, result, look);
+  append_path (out, result, look);
   if (result->n_collectives > 0)
     {
       g_string_append_c (out, '\n');
-      report_heading (out, "Collectives of one step", colour);
-      collectives_table (out, result);
+      report_heading (out, "Collectives of one step", look);
+      collectives_table (out, result, look);
     }
-  append_memory (out, result, colour);
-  append_remarks (out, result, verbose);
+  append_memory (out, result, look);
+  append_remarks (out, result, verbose, look);
   if (result->validated != NULL)
     {
       g_autofree char *line = g_strconcat ("Validated nearest: ", result->validated, ".", NULL);
 
       g_string_append_c (out, '\n');
-      text_wrap (out, line, 2, WIDTH);
+      report_text (out, line, 2, look);
     }
 }

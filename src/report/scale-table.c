@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH 100u
 /* Sentences about single curves stop here. */
 #define MAX_CURVES 12u
 
@@ -51,16 +50,17 @@ scale_columns (const ScaleStudy *study)
 {
   static const struct { const char *title; gboolean right; } columns[] = {
     { "nodes", TRUE }, { "GPUs", TRUE }, { "batch", TRUE }, { "batch/GPU", TRUE }, { "step ms", TRUE },
-    { "5 to 95 %", TRUE }, { "p50, p95, p99", TRUE }, { "measured", TRUE }, { "error", TRUE }, { "samples/s", TRUE }, { "per GPU", TRUE },
-    { "efficiency", TRUE }, { "gain", TRUE }, { "idle", TRUE }, { "largest loss", FALSE }, { "fits", FALSE },
+    { "samples/s", TRUE }, { "per GPU", TRUE }, { "efficiency", TRUE }, { "gain", TRUE }, { "fits", FALSE }, { "idle", TRUE },
+    { "largest loss", FALSE }, { "5 to 95 % ms", TRUE }, { "p50, p95, p99 ms", TRUE }, { "measured ms", TRUE }, { "error", TRUE },
   };
   TextTable *table = text_table_new ("");
   const Curve *first = study->n_curves > 0 ? &study->curves[0] : NULL;
 
   for (guint i = 0; first != NULL && i < first->n_swept; i++)
-    text_table_column (table, short_key (first->keys[i]), TRUE);
+    text_table_column (table, short_key (first->keys[i]), g_ascii_isdigit (first->values[i][0]));
   for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
     text_table_column (table, columns[i].title, columns[i].right);
+  text_table_keys (table, (first != NULL ? first->n_swept : 0) + 2);   /* nodes and GPUs */
   return table;
 }
 
@@ -114,60 +114,71 @@ add_point (TextTable *table, const ScaleStudy *study, const Curve *curve, guint 
   add_count (table, point->global_batch);
   text_table_take (table, batch_text (point));
   text_table_take (table, text_ms (point->step_time, point->step_time));
+  text_table_take (table, text_number (point->throughput));
+  text_table_take (table, text_number (point->throughput_per_gpu));
+  text_table_take (table, curve->n_points > 1 ? text_percent (point->scaling_efficiency, 1) : g_strdup (""));
+  text_table_take (table, text_change (point->throughput / before - 1));
+  text_table_add (table, point->memory.fits ? "" : "NO");
+  text_table_take (table, text_percent (point->gpu_idle_share, 1));
+  text_table_take (table, words_loss (point));
   text_table_take (table, interval_text (point));
   text_table_take (table, spread_text (point));
   text_table_take (table, text_ms (measured, point->step_time));
   text_table_take (table, text_change (point->step_time / measured - 1));
-  text_table_take (table, text_number (point->throughput));
-  text_table_take (table, text_number (point->throughput_per_gpu));
-  text_table_take (table, text_percent (point->scaling_efficiency, 1));
-  text_table_take (table, text_change (point->throughput / before - 1));
-  text_table_take (table, text_percent (point->gpu_idle_share, 1));
-  text_table_take (table, words_loss (point));
-  text_table_add (table, point->memory.fits ? "" : "NO");
 }
 
 static void
-append_line (GString *out, char *line)
+append_line (GString *out, char *line, const Look *look)
 {
-  text_wrap (out, line, 2, WIDTH);
+  report_text (out, line, 2, look);
   g_free (line);
 }
 
 static void
-append_head (GString *out, const Scenario *scenario, const ScaleStudy *study, const Result *point, gboolean colour)
+append_head (GString *out, const Scenario *scenario, const ScaleStudy *study, const Result *point, const Look *look)
 {
   const char *batch = study->strong ? "strong scaling (fixed global batch)" : "weak scaling (fixed batch per GPU)";
   const char *title = scenario != NULL && scenario->title != NULL ? scenario->title : point->scenario;
   g_autofree char *line = g_strdup_printf ("%s, %s, %s on %s; %s", point->workload, point->precision, point->strategy,
                                            point->machine, batch);
 
-  report_heading (out, title, colour);
-  text_wrap (out, line, 2, WIDTH);
+  report_heading (out, title, look);
+  report_text (out, line, 2, look);
   g_string_append_c (out, '\n');
 }
 
 /* Which baselines the efficiency has. */
 static void
-append_baselines (GString *out, const ScaleStudy *study, const Result *first)
+append_baselines (GString *out, const ScaleStudy *study, const Result *first, const Look *look)
 {
   GString *line = g_string_new (NULL);
 
+  if (study->curves[0].n_points < 2)   /* nothing is compared */
+    {
+      g_string_free (line, TRUE);
+      return;
+    }
   g_string_append_printf (line, "Efficiency: samples/s per GPU against %s",
                           first->efficiency_baseline != NULL ? first->efficiency_baseline
                           : study->baseline != NULL ? study->baseline : "the first point");
+  if (!first->memory.fits)
+    g_string_append (line, ", which does not fit into its memory and is compared as if it had more");
   if (study->n_curves == 1 && isfinite (first->one_gpu_throughput) && first->gpus > 1)
     {
+      const double share = first->throughput_per_gpu / first->one_gpu_throughput;
       g_autofree char *one = text_number (first->one_gpu_throughput);
-      g_autofree char *share = text_percent (first->throughput_per_gpu / first->one_gpu_throughput, 1);
-      g_string_append_printf (line, "; one GPU alone makes %s samples/s, so the first point has %s of that per GPU", one, share);
+      g_autofree char *percent = text_percent (share, 1);
+      g_string_append_printf (line, "; one GPU alone %s %s samples/s, so the first point has %s of that per GPU",
+                              first->one_gpu_small ? "would make, had it the memory," : "makes", one, percent);
+      if (share > 1.0005)
+        g_string_append (line, " (above 100 %: what is split over the GPUs takes each of them less time)");
     }
-  g_string_append_c (line, '.');
-  append_line (out, g_string_free (line, FALSE));
+  g_string_append (line, ".  Gain: throughput against the row above.");
+  append_line (out, g_string_free (line, FALSE), look);
 }
 
 static void
-append_knee (GString *out, const Curve *curve, const char *prefix)
+append_knee (GString *out, const Curve *curve, const char *prefix, const Look *look)
 {
   const guint n = curve->n_points;
 
@@ -177,7 +188,7 @@ append_knee (GString *out, const Curve *curve, const char *prefix)
   if (curve->knee + 1 >= n)
     {
       append_line (out, g_strdup_printf ("%severy step up to %" G_GUINT64_FORMAT " GPUs gains more than half of what "
-                                         "linear scaling would.", prefix, curve->points[n - 1]->gpus));
+                                         "linear scaling would.", prefix, curve->points[n - 1]->gpus), look);
       return;
     }
 
@@ -188,12 +199,12 @@ append_knee (GString *out, const Curve *curve, const char *prefix)
   g_autofree char *gpus = words_count (knee->gpus, "GPU", "GPUs");
   append_line (out, g_strdup_printf ("%sthe knee is at %s (%s): the step to %" G_GUINT64_FORMAT
                                      " GPUs changes the throughput by %s, linear scaling would by %s.", prefix, nodes, gpus, next->gpus,
-                                     gain, linear));
+                                     gain, linear), look);
 }
 
 /* The loss whose share of the step grows most from the first point to the last. */
 static void
-append_growth (GString *out, const Curve *curve, const char *prefix)
+append_growth (GString *out, const Curve *curve, const char *prefix, const Look *look)
 {
   const Result *first = curve->points[0], *last = curve->points[curve->n_points - 1];
   Cause most = N_CAUSES;
@@ -218,17 +229,17 @@ append_growth (GString *out, const Curve *curve, const char *prefix)
   append_line (out, g_strdup_printf ("%s%s grows most: from %s of the step at %" G_GUINT64_FORMAT " %s to %s at %"
                                      G_GUINT64_FORMAT "%s%s.", prefix, cause_titles[most], from, first->gpus,
                                      first->gpus == 1 ? "GPU" : "GPUs", to, last->gpus, where != NULL ? ", mostly on " : "",
-                                     where != NULL ? where : ""));
+                                     where != NULL ? where : ""), look);
 }
 
 static void
-append_measured (GString *out, const ScaleStudy *study)
+append_measured (GString *out, const ScaleStudy *study, const Look *look)
 {
   if (study->n_measured == 0)
     return;
   if (study->n_curves > 1)
     {
-      append_line (out, g_strdup ("The measured points are not shown: they belong to one curve, here are several."));
+      append_line (out, g_strdup ("The measured points are not shown: they belong to one curve, here are several."), look);
       return;
     }
   for (guint i = 0; i < study->n_measured; i++)
@@ -241,7 +252,7 @@ append_measured (GString *out, const ScaleStudy *study)
                  && study->curves[0].points[k]->gpus_per_node == measured->gpus_per_node;
       if (!found)
         append_line (out, g_strdup_printf ("Measured at %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT
-                                           " GPUs, which is no point of this table.", measured->nodes, measured->gpus_per_node));
+                                           " GPUs, which is no point of this table.", measured->nodes, measured->gpus_per_node), look);
     }
 }
 
@@ -256,7 +267,7 @@ capital (const char *text)
 }
 
 static void
-append_sentences (GString *out, const ScaleStudy *study)
+append_sentences (GString *out, const ScaleStudy *study, const Look *look)
 {
   for (guint i = 0; i < study->n_curves && i < MAX_CURVES; i++)
     {
@@ -267,8 +278,8 @@ append_sentences (GString *out, const ScaleStudy *study)
 
       if (curve->n_points == 0)
         continue;
-      append_knee (part, curve, prefix);
-      append_growth (part, curve, prefix);
+      append_knee (part, curve, prefix, look);
+      append_growth (part, curve, prefix, look);
       if (study->n_curves > 1)
         {
           g_string_append (out, part->str);
@@ -282,13 +293,36 @@ append_sentences (GString *out, const ScaleStudy *study)
         }
     }
   if (study->n_curves > MAX_CURVES)
-    append_line (out, g_strdup_printf ("(%u more curves.)", study->n_curves - MAX_CURVES));
+    append_line (out, g_strdup_printf ("(%u more curves.)", study->n_curves - MAX_CURVES), look);
 }
 
+/* Why `run` may print other ends. */
 static void
-append_warnings (GString *out, const ScaleStudy *study)
+append_range_note (GString *out, const Result *first, const Look *look)
 {
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  if (isfinite (first->step_lo))
+    append_line (out, g_strdup ("5 to 95 %: nine of ten such steps lie there, to first order; 'lockstep run' draws samples and may say a few "
+                                "per cent more or less."), look);
+}
+
+/* Its words alone: the same warning of two points differs in its numbers. */
+static char *
+without_numbers (const char *text)
+{
+  GString *words = g_string_new (NULL);
+
+  for (; *text != '\0'; text++)
+    if (!g_ascii_isdigit (*text) && *text != '.')
+      g_string_append_c (words, *text);
+  return g_string_free (words, FALSE);
+}
+
+/* Each once, of the first point that has it. */
+static void
+append_warnings (GString *out, const ScaleStudy *study, const Look *look)
+{
+  g_autoptr (GHashTable) times = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) first = g_ptr_array_new ();   /* char *, borrowed */
 
   for (guint i = 0; i < study->n_curves; i++)
     {
@@ -298,32 +332,45 @@ append_warnings (GString *out, const ScaleStudy *study)
 
           for (gsize w = 0; warnings != NULL && warnings[w] != NULL; w++)
             {
-              if (g_hash_table_add (seen, warnings[w]))
-                append_line (out, g_strconcat ("Warning: ", warnings[w], NULL));
+              char *words = without_numbers (warnings[w]);
+              const guint seen = GPOINTER_TO_UINT (g_hash_table_lookup (times, words));
+
+              if (seen == 0)
+                g_ptr_array_add (first, warnings[w]);
+              g_hash_table_insert (times, words, GUINT_TO_POINTER (seen + 1));
             }
         }
+    }
+  for (guint i = 0; i < first->len; i++)
+    {
+      g_autofree char *words = without_numbers (first->pdata[i]);
+      const guint others = GPOINTER_TO_UINT (g_hash_table_lookup (times, words)) - 1;
+      g_autofree char *more = others > 0 ? g_strdup_printf (" (and likewise at %u more point%s)", others, others == 1 ? "" : "s") : g_strdup ("");
+
+      append_line (out, g_strconcat ("Warning: ", first->pdata[i], more, NULL), look);
     }
 }
 
 void
-scale_table (GString *out, const Scenario *scenario, const ScaleStudy *study, gboolean colour)
+scale_table (GString *out, const Scenario *scenario, const ScaleStudy *study, const Look *look)
 {
   g_autoptr (TextTable) table = scale_columns (study);
 
   if (study->n_curves == 0 || study->curves[0].n_points == 0)
     return;
-  append_head (out, scenario, study, study->curves[0].points[0], colour);
+  append_head (out, scenario, study, study->curves[0].points[0], look);
   for (guint i = 0; i < study->n_curves; i++)
     {
       for (guint k = 0; k < study->curves[i].n_points; k++)
         add_point (table, study, &study->curves[i], k);
     }
-  text_table_append (table, TABLE_MARKDOWN, 0, out);
+  text_table_append (table, TABLE_MARKDOWN, 0, look->width, out);
   g_string_append_c (out, '\n');
-  append_baselines (out, study, study->curves[0].points[0]);
+  append_baselines (out, study, study->curves[0].points[0], look);
+  append_range_note (out, study->curves[0].points[0], look);
   if (study->crossing_text != NULL)
-    append_line (out, g_strdup_printf ("Crossing: %s.", study->crossing_text));
-  append_sentences (out, study);
-  append_measured (out, study);
-  append_warnings (out, study);
+    append_line (out, g_strdup_printf ("Crossing: %s.", study->crossing_text), look);
+  append_sentences (out, study, look);
+  append_measured (out, study, look);
+  append_warnings (out, study, look);
 }

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH 100u
 
 /* The point that is best at one thing. */
 typedef struct { double value; char *name, *text; } Best;
@@ -15,7 +14,7 @@ struct SweepReport
 {
   Format          format;
   const Scenario *scenario;
-  gboolean        colour;
+  const Look     *look;
   guint           n;
   GString        *rows;       /* CSV, JSON */
   TextTable      *table;
@@ -24,13 +23,13 @@ struct SweepReport
 };
 
 SweepReport *
-sweep_report_new (Format format, const Scenario *scenario, gboolean colour)
+sweep_report_new (Format format, const Scenario *scenario, const Look *look)
 {
   SweepReport *report = g_new0 (SweepReport, 1);
 
   report->format = format;
   report->scenario = scenario;
-  report->colour = colour;
+  report->look = look;
   report->rows = g_string_new (NULL);
   report->table = text_table_new ("");
   return report;
@@ -101,6 +100,7 @@ table_head (TextTable *table, const SetPoint *point)
   for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
     if (!is_swept (point, columns[i].key))
       text_table_column (table, columns[i].title, columns[i].right);
+  text_table_keys (table, point->n);
 }
 
 static void
@@ -176,12 +176,12 @@ sweep_report_add (SweepReport *report, const SetPoint *point, const Result *resu
 }
 
 static void
-append_best (GString *out, const char *what, const Best *best)
+append_best (GString *out, const char *what, const Best *best, const Look *look)
 {
   g_autofree char *line = best->name == NULL ? NULL : g_strdup_printf ("%s of the points that fit: %s, with %s.", what, best->name, best->text);
 
   if (line != NULL)
-    text_wrap (out, line, 2, WIDTH);
+    report_text (out, line, 2, look);
 }
 
 static void
@@ -207,11 +207,11 @@ sweep_report_end (SweepReport *report, GString *out)
     end_json (report, out);
   else
     {
-      report_heading (out, report->head, report->colour);
+      report_heading (out, report->head, report->look);
       g_string_append_c (out, '\n');
-      text_table_append (report->table, TABLE_MARKDOWN, 0, out);
+      text_table_append (report->table, TABLE_MARKDOWN, 0, report->look->width, out);
       g_string_append_c (out, '\n');
-      append_best (out, "Fastest", &report->fastest);
-      append_best (out, "Cheapest", &report->cheapest);
+      append_best (out, "Fastest", &report->fastest, report->look);
+      append_best (out, "Cheapest", &report->cheapest, report->look);
     }
 }

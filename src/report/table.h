@@ -15,5 +15,11 @@ void       text_table_free   (TextTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TextTable, text_table_free)
 void       text_table_add    (TextTable *table, const char *text);   /* NULL: empty; control characters become '?' */
 void       text_table_take   (TextTable *table, char *text);
-/* Lines are indented by `indent`, never end in blanks. */
-void       text_table_append (const TextTable *table, TableStyle style, guint indent, GString *out);
+/* A line above the next row. */
+void       text_table_section (TextTable *table, const char *heading);
+/* The first n columns say which row it is. */
+void       text_table_keys   (TextTable *table, guint n);
+/* Lines are indented by `indent`, never end in blanks, and have at most `limit` columns where words
+ * allow it: titles and texts are broken, or the last text goes under its row; a Markdown table goes
+ * on in a second one, with the key columns again. */
+void       text_table_append (const TextTable *table, TableStyle style, guint indent, guint limit, GString *out);

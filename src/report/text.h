@@ -10,9 +10,12 @@ char *text_change  (double share);                        /* "+5.1 %" */
 char *text_ms      (double seconds, double largest);      /* milliseconds, as many decimals as give `largest` 4 figures */
 char *text_time    (double seconds);                      /* "161.3 ms", "3 min 20 s", "2.1 d" */
 char *text_bytes   (double bytes);                        /* "25.6 MB" */
-char *text_memory  (double bytes);                        /* "13.1 GiB" */
 char *text_bar     (double share, guint width);           /* '#' */
 /* Without control characters, for a line or a cell. */
 char *text_clean   (const char *text);
-/* Breaks at blanks after `width` columns; later lines are indented. */
+/* Lines of at most `width` columns, the first of at most `first`: broken at blanks, but not
+ * behind a number, and behind the bars of choices.  A longer word has a line of its own.
+ * One line at least.  Caller frees. */
+GPtrArray *text_lines (const char *text, guint first, guint width);
+/* The same behind what the last line of `out` has already; later lines are indented. */
 void  text_wrap    (GString *out, const char *text, guint indent, guint width);

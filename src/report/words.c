@@ -71,6 +71,8 @@ words_link (const char *name)
     { "global-out", "the links from a group of nodes to others" },
     { "global-in", "the links to a group of nodes from others" },
     { "contention", "kernels slowed by a collective beside them" },
+    { "nvlink", "the NVLinks inside a node" },
+    { "pcie", "the PCIe links inside a node" },
     { "latency", "latency before the bytes flow" },
   };
 
@@ -80,6 +82,20 @@ words_link (const char *name)
         return g_strdup_printf ("%s (%s)", known[i].words, name);
     }
   return g_strdup (name != NULL ? name : "");
+}
+
+const char *
+words_resource (const char *name)
+{
+  static const struct { const char *name, *words; } known[] = {
+    { "nic", "NICs" }, { "nvlink", "NVLink" }, { "pcie", "PCIe" }, { "GPU rate", "GPU arithmetic" }, { "GPU memory rate", "GPU memory" },
+    { "kernel floor", "least time of a kernel" }, { "host", "host (issuing kernels)" }, { "framework", "fixed time of the framework" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (known); i++)
+    if (g_str_equal (name, known[i].name))
+      return known[i].words;
+  return name;
 }
 
 /* The collective whose exposed part is the largest on that link. */
@@ -125,6 +141,18 @@ static const char *const loss_meaning[N_CAUSES] = {
   [CAUSE_INPUT] = "the GPU waits for its input",
 };
 
+/* As a part of a sentence. */
+static const char *const loss_nouns[N_CAUSES] = {
+  [CAUSE_HOST] = "waiting for the host", [CAUSE_EXPOSED_COMM] = "exposed communication", [CAUSE_BUBBLE] = "the pipeline bubble",
+  [CAUSE_WAIT] = "waiting for other ranks", [CAUSE_INPUT] = "waiting for input", [CAUSE_OTHER] = "'other'",
+};
+
+const char *
+words_loss_noun (Cause loss)
+{
+  return loss_nouns[loss];
+}
+
 char *
 words_why (const Result *result)
 {
@@ -140,7 +168,7 @@ words_why (const Result *result)
   g_autofree char *time = text_time (result->ledger[loss]);
   g_autofree char *step = text_time (result->step_time);
 
-  g_string_append_printf (out, "Why: the largest loss is %s, %s of %s", cause_titles[loss], time, step);
+  g_string_append_printf (out, "Why: the largest loss is %s, %s of %s", loss_nouns[loss], time, step);
   if (loss == CAUSE_EXPOSED_COMM)
     append_exposed (out, result);
   if (loss_meaning[loss] != NULL)

@@ -19,8 +19,8 @@ findings_add (Result *r, char *text)
 void
 findings_slowest (Result *r)
 {
-  findings_add (r, g_strdup_printf ("of %" G_GUINT64_FORMAT " ranks the slowest is drawn, once for each stretch between two meetings: exact "
-                                    "where every rank stops at each of them, an approximation beside overlapped collectives", r->gpus));
+  findings_add (r, g_strdup_printf ("each step draws how late the slowest of %" G_GUINT64_FORMAT " ranks is, not every rank ([noise] ranks = each does): exact "
+                                    "where all ranks stop at every collective, an approximation where collectives overlap computation", r->gpus));
 }
 
 /* The step of the scenario with one key changed. */

@@ -39,6 +39,7 @@ typedef struct
   double   scaling_efficiency;  /* NAN: no baseline was run */
   char    *efficiency_baseline; /* "1 node", "one GPU" */
   double   one_gpu_throughput;  /* samples/s of one GPU alone (same batch per GPU in weak, same global batch in strong mode); NAN: not run */
+  gboolean one_gpu_small;       /* its memory is too small for that: a figure of comparison only */
   double   gpu_idle_share, mfu, hfu;
   char    *peak_name;           /* "125 TFLOP/s dense mixed-fp16" */
   double   ledger[N_CAUSES];    /* sums to step_time */

@@ -128,7 +128,7 @@ memory_advice (const Result *r)
   if (m->weights + m->gradients + m->optimizer >= m->capacity)
     return "weights, gradients and optimizer states alone are too large: shard them over more GPUs";
   if (r->batch_per_gpu > 1)
-    return "a smaller batch-per-gpu-max accumulates the rest";
+    return "a smaller batch of one GPU would need less (batch-per-gpu, or batch-per-gpu-max, which accumulates the rest)";
   return "the batch is one sample already: recompute activations, or shard over more GPUs";
 }
 
@@ -141,8 +141,8 @@ add_warnings (Result *r, const Point *point)
   add_unused_algorithm (builder, r, point);
   if (!r->memory.fits)
     {
-      g_autofree char *total = quantity_format (r->memory.total, UNIT_BYTES);
-      g_autofree char *capacity = quantity_format (r->memory.capacity, UNIT_BYTES);
+      g_autofree char *total = memory_format (r->memory.total);
+      g_autofree char *capacity = memory_format (r->memory.capacity);
       g_autofree char *text = g_strdup_printf ("does not fit: about %s a GPU, which has %s; %s", total, capacity,
                                                memory_advice (r));
 
@@ -235,6 +235,7 @@ add_one_gpu (Result *r, const Scenario *scenario, Shelf *parts, GError **error)
   g_autoptr (Point) point = one != NULL ? point_new_from (parts, one, error) : NULL;
   const PlayedOptions how = { .no_ledger = TRUE };
   g_auto (Played) played = { 0 };
+  MemoryUse memory;
 
   if (point == NULL)
     return FALSE;
@@ -243,6 +244,8 @@ add_one_gpu (Result *r, const Scenario *scenario, Shelf *parts, GError **error)
   if (!played_step (point, &point->input, &how, &played, error))
     return FALSE;
   r->one_gpu_throughput = (double) point->input.batch.global / played.seconds;
+  point->strategy->memory (&point->input, &memory);
+  r->one_gpu_small = !memory.fits;
   r->scaling_efficiency = r->throughput_per_gpu / r->one_gpu_throughput;
   r->efficiency_baseline = g_strdup ("one GPU");
   return TRUE;

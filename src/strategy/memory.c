@@ -161,6 +161,12 @@ memory_activations (const StepInput *in)
  * forward pass (zero_grad (set_to_none = True) of torch 2.0 on and of apex's fused
  * ones; temporary tensors in TensorFlow), so that they come as activations go,
  * layer by layer.  Sums over micro-steps lie there from the first on. */
+static gboolean
+gradients_stay (const StepInput *in)
+{
+  return in->batch.accumulation > 1 || in->training->recompute != RECOMPUTE_NONE;
+}
+
 static double
 gradients_at_peak (const StepInput *in, double element)
 {
@@ -168,7 +174,7 @@ gradients_at_peak (const StepInput *in, double element)
   const gboolean transformer = blocks_transformer (workload);
   double balance = 0, most = 0;
 
-  if (in->batch.accumulation > 1 || in->training->recompute != RECOMPUTE_NONE)
+  if (gradients_stay (in))
     return (workload->params - sparse_owned_params (in)) * element;
   for (guint i = workload->n_layers; i-- > 0;)
     {
@@ -232,6 +238,7 @@ data_parallel_memory (const StepInput *in, double group_bytes, MemoryUse *out)
     .optimizer = (params + tables) * software_optimizer_state (in->training->optimizer),
     .activations = memory_activations (in),
     .buffers = group_bytes,
+    .note = gradients_stay (in) ? NULL : "Gradients come as activations go: at the fullest moment there are hardly any.",
   };
   memory_settle (in, out);
 }

@@ -76,13 +76,25 @@ single_values (const StepInput *in, ClusterValue value, gpointer user)
   data_parallel_values (in, &single, value, user);
 }
 
-/* Buckets hold the gradients a second time unless these are views into them. */
+/* Buckets stay from the first step on, and hold the gradients a second time unless these
+ * are views into them (torch, DistributedDataParallel, gradient_as_bucket_view). */
 static void
 ddp_memory (const StepInput *in, MemoryUse *out)
 {
   const double wire = software_gradient_bytes (in->spec, in->compute->precision, FALSE);
+  const double buckets = (in->workload->params - sparse_owned_params (in)) * wire;
 
-  data_parallel_memory (in, in->spec->bucket_view ? 0 : (in->workload->params - sparse_owned_params (in)) * wire, out);
+  data_parallel_memory (in, in->spec->bucket_view ? 0 : buckets, out);
+  if (!in->spec->bucket_view)
+    {
+      if (out->note != NULL)
+        out->note = "Gradients come as activations go: at the fullest moment there are hardly any.  The buckets that "
+                    "they are copied to are among the buffers.";
+      return;
+    }
+  out->gradients = buckets;
+  out->note = "Gradients are views into the buckets, which stay.";
+  memory_sum (in, out);
 }
 
 const Strategy strategy_single = {

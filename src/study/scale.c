@@ -260,13 +260,14 @@ find_knee (const Curve *curve)
 }
 
 static void
-set_efficiency (Curve *curve, const char *baseline, double one_gpu)
+set_efficiency (Curve *curve, const char *baseline, const Result *alone)
 {
   for (guint i = 0; i < curve->n_points; i++)
     {
       Result *r = curve->points[i];
 
-      r->one_gpu_throughput = one_gpu;
+      r->one_gpu_throughput = alone != NULL ? alone->throughput : NAN;
+      r->one_gpu_small = alone != NULL && !alone->memory.fits;
       r->scaling_efficiency = r->throughput_per_gpu / curve->points[0]->throughput_per_gpu;
       g_free (r->efficiency_baseline);
       r->efficiency_baseline = g_strdup (baseline);
@@ -302,7 +303,7 @@ fill_curve (Curve *curve, Shelf *parts, const Scenario *scenario, const SetPoint
       if (alone == NULL)
         return FALSE;
     }
-  set_efficiency (curve, baseline, alone != NULL ? alone->throughput : NAN);
+  set_efficiency (curve, baseline, alone);
   curve->knee = find_knee (curve);
   return TRUE;
 }

@@ -26,7 +26,7 @@ add_point (gpointer user, const SetPoint *point, const Result *result)
 static GString *
 sweep (const Scenario *scenario, guint jobs, double *seconds)
 {
-  g_autoptr (SweepReport) report = sweep_report_new (FORMAT_CSV, scenario, FALSE);
+  g_autoptr (SweepReport) report = sweep_report_new (FORMAT_CSV, scenario, &look_plain);
   const SweepOptions options = { .jobs = jobs, .run = { .one_gpu = TRUE }, .point = add_point, .user = report };
   const gint64 start = g_get_monotonic_time ();
   g_autoptr (GError) error = NULL;

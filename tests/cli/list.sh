@@ -13,7 +13,11 @@ grep -c -E '^(single|mirrored|multi-worker-mirrored|ddp) ' strategies.txt
 grep -c -E '^(ring|hierarchical|grpc-ring|reduction-server|parameter-server) ' algorithms.txt
 grep -c -E '^(cluster.machine|training.global-batch|network.latency|sweep|measured)[ .]' keys.txt
 # No line without its words, no key without its help.
-awk 'NF < 3 && FNR > 2 && !/^exit/' machines.txt gpus.txt transports.txt workloads.txt strategies.txt algorithms.txt keys.txt
+for what in machines transports workloads strategies algorithms keys; do
+  lockstep list $what --format csv | awk -F, '$NF == ""'
+done
+# No table is wider than 100 columns.
+cat machines.txt gpus.txt transports.txt workloads.txt strategies.txt algorithms.txt keys.txt | wc -L
 try list keys scenario
 try list strategies --format json | tail -4
 # No empty list where there is no folder of parts.
