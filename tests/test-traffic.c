@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "run/checkpoint.h"
+#include "run/episode.h"
 #include "run/run.h"
 #include <math.h>
 #include <string.h>
@@ -165,6 +165,35 @@ test_input (void)
   tear_down (&f);
 }
 
+/* A job that computes 1,000 s between exchanges of 10 GB, beside steps of 4 s: one that
+ * starts with the kernel is over with it; 1, 2 and 3 s later it takes 2 s at half the
+ * line and the call one more.  On average 0.75 s late, 1.75 s long: 1,001.75 s hold
+ * 1,001/4 steps. */
+static void
+test_rare_job (void)
+{
+  g_autoptr (GError) error = NULL;
+  Fixture f;
+
+  set_up (&f, &usual);
+  f.traffic.job_size = 10e9;
+  f.traffic.job_compute = 1000;
+  f.traffic.job_seconds = 1;
+  near (steady (&f), 4);
+  g_assert_true (episode_job (&f.traffic, 4, 200));
+  g_assert_false (episode_job (&f.traffic, 400, 200));
+  f.played.rare_job = TRUE;
+  g_assert_true (episode_watch (&f.played, &f.traffic, &error));
+  near (f.played.exchange.delay, 0.75);
+  near (f.played.exchange.seconds, 1.75);
+  f.played.steps = f.played.window.n;
+  f.played.ticks = f.played.window.to - f.played.window.from;
+  f.played.seconds = 4;
+  episode_add (&f.played, &f.traffic);
+  near (f.played.seconds, 4 * 1001.75 / 1001);
+  tear_down (&f);
+}
+
 typedef struct { double size, seconds; guint64 steps; gboolean blocking; double mean, written; } Written;
 
 /* Steps of 4 s.  50 GB for which the GPUs wait 5 s, every 100 steps: 0.05 s each.
@@ -193,14 +222,14 @@ test_checkpoints (void)
       f.traffic.checkpoint_steps = row->steps;
       f.traffic.checkpoint_blocking = row->blocking;
       near (steady (&f), 4);
-      g_assert_true (checkpoint_watch (&f.played, &f.traffic, &error));
+      g_assert_true (episode_watch (&f.played, &f.traffic, &error));
       near (steady_seconds (&f.played.window), 4);
       f.played.steps = f.played.window.n;
       f.played.ticks = f.played.window.to - f.played.window.from;
       f.played.seconds = 4;
-      checkpoint_add (&f.played, &f.traffic);
+      episode_add (&f.played, &f.traffic);
       near (f.played.seconds, row->mean);
-      near (f.played.written, row->written);
+      near (f.played.written.seconds, row->written);
       tear_down (&f);
     }
 }
@@ -218,9 +247,9 @@ test_long_checkpoint (void)
   f.traffic.checkpoint_seconds = 1000;
   f.traffic.checkpoint_steps = 1000;
   steady (&f);
-  g_assert_true (checkpoint_watch (&f.played, &f.traffic, &error));
-  near (f.played.delay, 750);
-  near (f.played.written, 1750);
+  g_assert_true (episode_watch (&f.played, &f.traffic, &error));
+  near (f.played.written.delay, 750);
+  near (f.played.written.seconds, 1750);
   tear_down (&f);
 }
 
@@ -314,6 +343,7 @@ main (int argc, char **argv)
   g_test_add_func ("/traffic/steady", test_steady);
   g_test_add_func ("/traffic/own-rate", test_own_rate);
   g_test_add_func ("/traffic/job", test_job);
+  g_test_add_func ("/traffic/rare-job", test_rare_job);
   g_test_add_func ("/traffic/input", test_input);
   g_test_add_func ("/traffic/checkpoints", test_checkpoints);
   g_test_add_func ("/traffic/long-checkpoint", test_long_checkpoint);

@@ -352,3 +352,18 @@ csv_number (const CsvTable *table, guint row, guint column, double *value, GErro
                csv_line (table, row), csv_column_name (table, column), quoted);
   return FALSE;
 }
+
+gboolean
+csv_number_in (const CsvTable *table, guint row, guint column, double min, double max, double *value, GError **error)
+{
+  char least[G_ASCII_DTOSTR_BUF_SIZE], most[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (!csv_number (table, row, column, value, error))
+    return FALSE;
+  if (isnan (*value) || (*value >= min && *value <= max))
+    return TRUE;
+  g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s:%u: column '%s': %s is out of range; give %s to %s", table->name,
+               csv_line (table, row), csv_column_name (table, column), csv_text (table, row, column),
+               g_ascii_formatd (least, sizeof least, "%g", min), g_ascii_formatd (most, sizeof most, "%g", max));
+  return FALSE;
+}

@@ -40,6 +40,8 @@ const char *csv_text    (const CsvTable *table, guint row, guint column);
 guint       csv_line    (const CsvTable *table, guint row);
 /* Empty: NAN.  Anything else that is not a finite number is an error with line and column. */
 gboolean    csv_number  (const CsvTable *table, guint row, guint column, double *value, GError **error);
+/* The same; a number outside [min, max] is an error too. */
+gboolean    csv_number_in (const CsvTable *table, guint row, guint column, double min, double max, double *value, GError **error);
 
 /* One field, quoted where it must be. */
 void        csv_append_text   (GString *line, const char *text);

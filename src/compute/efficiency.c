@@ -180,6 +180,9 @@ set_range (const GArray *values, const GArray *ends, gboolean whole_key, Efficie
     }
 }
 
+/* Of an efficiency. */
+static const double least = 1e-3, most = 10;
+
 static gboolean
 add_ends (const Query *q, guint row, GArray *ends, GError **error)
 {
@@ -187,7 +190,7 @@ add_ends (const Query *q, guint row, GArray *ends, GError **error)
     {
       double end;
 
-      if (!csv_number (q->table, row, q->column[c], &end, error))
+      if (!csv_number_in (q->table, row, q->column[c], least, most, &end, error))
         return FALSE;
       if (!isnan (end))
         g_array_append_val (ends, end);
@@ -235,14 +238,8 @@ try_rows (const Query *q, const Level *level, gboolean fitted, Efficiency *out, 
 
       if (!row_matches (q, row, level) || !source_allowed (q, row, fitted))
         continue;
-      if (!csv_number (q->table, row, q->column[EFFICIENCY], &value, error))
+      if (!csv_number_in (q->table, row, q->column[EFFICIENCY], least, most, &value, error))
         return FALSE;
-      if (!(value > 0))
-        {
-          g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s:%u: efficiency: must be above 0",
-                       csv_name (q->table), csv_line (q->table, row));
-          return FALSE;
-        }
       if (generation_distance (q, row) > nearest)
         continue;
       if (generation_distance (q, row) < nearest)

@@ -105,6 +105,16 @@ middle (GArray *found)
   return out;
 }
 
+/* Shares of a rate are above 0, though stacks may move fewer bytes than are counted;
+ * all else is a count of bytes, of seconds, or of one of two ways. */
+static gboolean
+read_value (const Query *q, const char *name, guint row, guint column, double *out, GError **error)
+{
+  const gboolean share = g_str_has_suffix (name, "efficiency") || g_str_has_suffix (name, "-share");
+
+  return csv_number_in (q->table, row, q->column[column], share ? 1e-3 : 0, share ? 4 : 1e12, out, error);
+}
+
 static gboolean
 find_rows (const Query *q, const char *name, guint level, gboolean fitted, GArray *found, GError **error)
 {
@@ -114,8 +124,8 @@ find_rows (const Query *q, const char *name, guint level, gboolean fitted, GArra
 
       if (!g_str_equal (cell (q, row, NAME), name) || !row_fits (q, row, level) || !source_allowed (q, row, fitted))
         continue;
-      if (!csv_number (q->table, row, q->column[VALUE], &f.value, error) || !csv_number (q->table, row, q->column[LOW], &f.low, error)
-          || !csv_number (q->table, row, q->column[HIGH], &f.high, error))
+      if (!read_value (q, name, row, VALUE, &f.value, error) || !read_value (q, name, row, LOW, &f.low, error)
+          || !read_value (q, name, row, HIGH, &f.high, error))
         return FALSE;
       g_array_append_val (found, f);
     }

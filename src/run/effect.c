@@ -11,9 +11,15 @@ typedef struct { const char *name, *plain; const Key *keys; gsize offset, size; 
 static const char *const of_fabric[] = { "oversubscription", "nodes-per-leaf", "leaves-per-pod", "pod-oversubscription", "nodes-per-group",
                                          "groups", "routing", "ecmp-share", "pxn", "level-latency", "switch-reduction", NULL };
 static const char *const of_traffic[] = { "uplink-rate", "job-compute", "checkpoint-size", "checkpoint-blocking", "storage-rate", NULL };
+static const char *const of_noise[] = { "distribution", "ranks", "pause-steps", "pause-interval", "pause-together", NULL };
+static const char *const of_compute[] = { "without-source", NULL };
+static const char *const of_training[] = { "offload-rate", "offload-activations", "chunked-loss", NULL };
 static const char *const of_cluster[] = { "placement", "rank-order", NULL };
 static const Group groups[] = {
   { "strategy", "[strategy]\nkind = ddp\n", strategy_keys, offsetof (Scenario, strategy), sizeof (StrategySpec), NULL },
+  { "training", "[training]\n", training_keys, offsetof (Scenario, training), sizeof (TrainingSpec), of_training },
+  { "compute", "[compute]\n", compute_keys, offsetof (Scenario, compute), sizeof (ComputeSpec), of_compute },
+  { "noise", "[noise]\n", noise_keys, offsetof (Scenario, noise), sizeof (NoiseSpec), of_noise },
   { "traffic", "[traffic]\n", traffic_keys, offsetof (Scenario, traffic), sizeof (TrafficSpec), of_traffic },
   { "network", "[network]\n", network_keys, offsetof (Scenario, network), sizeof (NetworkSpec), of_fabric },
   { "cluster", "[cluster]\n", cluster_keys, offsetof (Scenario, cluster), sizeof (ClusterSpec), of_cluster },

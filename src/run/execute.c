@@ -323,16 +323,48 @@ add_step (Execution *x, guint step)
     }
 }
 
+/* "'gradients 1' over nic-out, 1.2e+09 s": what takes longest alone.  Caller frees. */
+static char *
+longest (const Execution *x)
+{
+  const char *label = "a step", *link = NULL;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  double most = 0;
+
+  for (guint i = 0; i < x->graph->tasks->len; i++)
+    if (graph_task (x->graph, i)->kind != GRAPH_MEET && graph_task (x->graph, i)->seconds > most)
+      {
+        most = graph_task (x->graph, i)->seconds;
+        label = graph_task (x->graph, i)->label;
+      }
+  for (guint i = 0; i < x->graph->calls->len; i++)
+    {
+      const GraphCall *call = graph_get_call (x->graph, i);
+      const double seconds = call->launch + collective_estimate (&call->flow, x->links, call->call.size);
+      const Id over = execution_call_link (call, x->links);
+
+      if (!(seconds > most))
+        continue;
+      most = seconds;
+      label = call->label;
+      link = over != 0 ? network_link (x->links, over)->name : "its own rate";
+    }
+  return g_strdup_printf ("'%s'%s%s, %s s", label, link != NULL ? " over " : "", link != NULL ? link : "",
+                          g_ascii_formatd (text, sizeof text, "%.3g", most));
+}
+
 /* The engine's words are of ticks. */
 static void
-explain_time (GError **error)
+explain_time (const Execution *x, GError **error)
 {
+  g_autofree char *what = longest (x);
+
   if (error == NULL || !g_error_matches (*error, ENGINE_ERROR, ENGINE_ERROR_TIME))
     return;
   g_clear_error (error);
   g_set_error (error, ENGINE_ERROR, ENGINE_ERROR_TIME,
-               "a few steps last longer than %.0f days, the most that can be simulated; is a rate or a time far off?",
-               floor (seconds_from_ticks (most_ticks) / 86400));
+               "a few steps last longer than %.0f days, the most that can be simulated; the longest is %s: is a rate or a time far off?",
+               floor (seconds_from_ticks (most_ticks) / 86400), what);
 }
 
 gboolean
@@ -356,6 +388,6 @@ execution_run (Execution *x, guint steps, GError **error)
         message_run_settle (x->messages);
       return TRUE;
     }
-  explain_time (error);
+  explain_time (x, error);
   return FALSE;
 }

@@ -43,8 +43,9 @@ double     execution_seconds (const Execution *x, Id task, double *own);
 typedef struct
 {
   double   read;          /* bytes/s of input over each card, read ahead evenly */
-  gboolean job;           /* the second job, which starts in this phase of its computing */
-  double   phase;         /* 0 .. 1 */
+  gboolean job;           /* the second job */
+  gboolean job_once;      /* one exchange of it alone */
+  double   job_wait;      /* s until the first one */
   gboolean writes;        /* a checkpoint, from time 0 on */
 } TrafficChoice;
 void           execution_traffic (Execution *x, const TrafficChoice *choice);
@@ -52,8 +53,10 @@ const Traffic *execution_others  (const Execution *x);        /* NULL: none */
 double         execution_traffic_bytes (const Execution *x, Id link);   /* theirs, over each link of the class */
 /* Mean s of the second job's exchanges that are over; NAN: none is. */
 double         execution_exchange_seconds (const Execution *x);
-/* Share of the checkpoint that was written; *when: at what time all of it, 0: not yet. */
-double         execution_written (const Execution *x, Tick *when);
+/* Share of the checkpoint, or of the second job's first exchange, that was moved; *when: the
+ * time at which all of it was, 0: not yet. */
+typedef enum { TRAFFIC_JOB, TRAFFIC_INPUT, TRAFFIC_CHECKPOINT, TRAFFIC_STEADY } TrafficKind;
+double         execution_moved   (const Execution *x, TrafficKind kind, Tick *when);
 /* From time 0.  May be called again.  ENGINE_ERROR_DEADLOCK names the tasks. */
 gboolean   execution_run  (Execution *x, guint steps, GError **error);
 

@@ -80,7 +80,7 @@ findings_traffic (Result *r, const Point *point, const RunOptions *options, GErr
 static void
 add_job (Result *r, const Played *played, const Traffic *traffic)
 {
-  const double seconds = execution_exchange_seconds (played->x);
+  const double seconds = played->rare_job ? played->exchange.seconds : execution_exchange_seconds (played->x);
   g_autofree char *now = quantity_format (seconds, UNIT_TIME), *alone = quantity_format (traffic->job_seconds, UNIT_TIME);
 
   if (!isnan (seconds) && seconds > traffic->job_seconds * (1 + nothing))
@@ -91,14 +91,14 @@ static void
 add_checkpoint (Result *r, const Played *played, const Traffic *traffic, double cards)
 {
   g_autofree char *size = quantity_format (traffic->checkpoint_size * cards, UNIT_BYTES);
-  g_autofree char *written = quantity_format (played->written, UNIT_TIME), *delay = quantity_format (played->delay, UNIT_TIME);
-  const gboolean late = !traffic->checkpoint_blocking && played->written > (double) traffic->checkpoint_steps * played->seconds * (1 - 1e-9);
+  g_autofree char *written = quantity_format (played->written.seconds, UNIT_TIME), *delay = quantity_format (played->written.delay, UNIT_TIME);
+  const gboolean late = !traffic->checkpoint_blocking && played->written.seconds > (double) traffic->checkpoint_steps * played->seconds * (1 - 1e-9);
 
   if (traffic->checkpoint_blocking)
     findings_add (r, g_strdup_printf ("a checkpoint of %s stops the GPUs for %s", size, written));
   else if (late)
     findings_add (r, g_strdup_printf ("a checkpoint of %s takes %s, longer than the steps between two: they wait for the storage", size, written));
-  else if (played->delay > 0)
+  else if (played->written.delay > 0)
     findings_add (r, g_strdup_printf ("a checkpoint of %s is written in %s and delays the steps beside it by %s in all", size, written, delay));
   else
     findings_add (r, g_strdup_printf ("a checkpoint of %s is written in %s, between the collectives, and delays nothing", size, written));
@@ -109,7 +109,7 @@ findings_others (Result *r, const Played *played, double cards)
 {
   const Traffic *traffic = execution_others (played->x);
 
-  if (played->job)
+  if (played->job || played->rare_job)
     add_job (r, played, traffic);
   if (traffic != NULL && traffic->checkpoint_steps > 0)
     add_checkpoint (r, played, traffic, cards);

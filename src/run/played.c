@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/played.h"
-#include "run/checkpoint.h"
+#include "run/episode.h"
 #include "run/quantile.h"
 #include "run/tier.h"
 
@@ -12,6 +12,8 @@ static const guint portion_tasks = 400000, least_portion = 4;
 /* Rounds of a second job that are played at most, and steps for them at least. */
 static const double most_rounds = 1e6;
 static const guint  least_runs = 8;
+/* Portions in which it begins at another phase of its computing. */
+static const guint  phases = 8;
 /* Ranks, and tasks of a step, up to which every rank is drawn. */
 static const guint64 each_ranks = 4096;
 static const double  each_tasks = 150000, most_tasks = 4e6;
@@ -65,7 +67,8 @@ play_portion (Played *played, guint done, guint n, guint all, gboolean with_ledg
   g_autoptr (Ledger) part = NULL;
   Tick before;
 
-  const TrafficChoice others = { .read = played->read, .job = played->job, .phase = (double) done / all };
+  const double wait = played->job ? execution_others (played->x)->job_compute * (1 - (double) done / all) : 0;
+  const TrafficChoice others = { .read = played->read, .job = played->job, .job_wait = wait };
 
   if (played->draws != NULL)
     execution_draw (played->x, draws_step, played->draws, done, played->each);
@@ -107,7 +110,8 @@ played_draw (Played *played, const NoiseSpec *spec, const PlayedOptions *options
   const DrawsChoice choice = { spec, options->seed, played->each };
   const Traffic *others = execution_others (played->x);
   const guint runs = options->runs > 0 ? options->runs : MIN (usual_runs, runs_of_job (played, others));
-  const guint portion = MAX (portion_tasks / MAX (played->graph->tasks->len, 1), least_portion);
+  const guint fits = MAX (portion_tasks / MAX (played->graph->tasks->len, 1), least_portion);
+  const guint portion = played->job ? MIN (fits, (runs + phases - 1) / phases) : fits;
 
   played->spec = spec;
   played->read = others != NULL ? others->input_size / steady_seconds (&played->window) : 0;
@@ -142,10 +146,12 @@ play (const Point *point, const StepInput *input, const PlayedOptions *options, 
   out->x = execution_new (out->graph, cluster_network (point->cluster), options->ideal_network);
   if (out->messages != NULL)
     execution_messages (out->x, out->messages);
-  if (!steady_run (out->x, &out->window, error)
-      || (others != NULL && others->checkpoint_steps > 0 && !checkpoint_watch (out, others, error)))
+  if (!steady_run (out->x, &out->window, error))
     return FALSE;
-  out->job = others != NULL && others->job_size > 0;
+  out->rare_job = others != NULL && episode_job (others, steady_seconds (&out->window), options->runs > 0 ? options->runs : usual_runs);
+  out->job = others != NULL && others->job_size > 0 && !out->rare_job;
+  if (others != NULL && !episode_watch (out, others, error))
+    return FALSE;
   if (drawn || out->job)
     return played_draw (out, drawn ? input->uneven : NULL, options, error);
   out->steps = out->window.n;
@@ -163,7 +169,7 @@ played_step (const Point *point, const StepInput *input, const PlayedOptions *op
 
   if (!play (point, input, options, out, error))
     return FALSE;
-  if (others != NULL && others->checkpoint_steps > 0)
-    checkpoint_add (out, others);
+  if (others != NULL)
+    episode_add (out, others);
   return TRUE;
 }

@@ -15,6 +15,9 @@ typedef struct
   guint64  seed;
 } PlayedOptions;
 
+/* s by which it delays steady steps in all, and until it is over; 0: none. */
+typedef struct { double delay, seconds; } Episode;
+
 typedef struct
 {
   StepGraph *graph;
@@ -30,7 +33,8 @@ typedef struct
   gboolean   each;        /* for each rank */
   gboolean   job;         /* a second job moves beside the steps */
   double     read;        /* bytes/s of input over each card, meanwhile */
-  double     delay, written;   /* s by which one checkpoint delays steady steps, and until it is written; 0: none */
+  gboolean   rare_job;    /* that moves once in many steps: not beside the drawn ones */
+  Episode    written, exchange;   /* one checkpoint; one exchange of a rare job */
   guint      tasks;       /* of a step with ranks alike folded */
   double    *lengths;     /* s of each drawn step, sorted; NULL: nothing was drawn */
 } Played;

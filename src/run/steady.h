@@ -11,8 +11,7 @@ typedef struct
 } Window;
 
 /* Plays steps until two behind each other take equally long (the first k >= 3
- * with d(k) = d(k - 1)); else, within 12, the last eight. */
-/* Of what others move, steady flows and the reading of input are beside them (a
- * second job and checkpoints are not). */
+ * with d(k) = d(k - 1)); else, within 12, the last eight.  Of what others move,
+ * steady flows and the reading of input are beside them. */
 gboolean steady_run (Execution *x, Window *out, GError **error);
 double   steady_seconds (const Window *window);   /* of a step */

@@ -14,20 +14,18 @@ typedef struct
   const TrafficFlow *flow;
   Id     activity;              /* 0: it moves nothing now */
   double amount, moved;         /* bytes of one of its flows: asked for now, moved before */
+  Tick   first;                 /* when its first amount was moved; 0: not yet */
 } Mover;
-
-enum { MOVER_JOB, MOVER_INPUT, MOVER_CHECKPOINT, MOVER_STEADY };
 
 struct TrafficRun
 {
   const Traffic *what;
   TrafficChoice  choice;
-  Mover   mover[MOVER_STEADY + G_N_ELEMENTS (((Traffic *) NULL)->steady)];
+  Mover   mover[TRAFFIC_STEADY + G_N_ELEMENTS (((Traffic *) NULL)->steady)];
   guint   n_movers;
   Id      computed;             /* handler: the second job's kernels are done */
   guint64 rounds;               /* its exchanges that are over, and what they took */
   Tick    exchanged, exchange_start;
-  Tick    written;              /* when the checkpoint was; 0: not yet */
 };
 
 static void
@@ -55,7 +53,7 @@ exchange (gpointer user, Engine *e, uint32_t argument)
 
   (void) argument;
   run->exchange_start = engine_now (e);
-  move (x, &run->mover[MOVER_JOB], run->what->job_size, run->what->job.rate);
+  move (x, &run->mover[TRAFFIC_JOB], run->what->job_size, run->what->job.rate);
 }
 
 void
@@ -68,23 +66,14 @@ traffic_init (Execution *x)
     return;
   run = x->traffic = g_new0 (TrafficRun, 1);
   run->what = what;
-  run->mover[MOVER_JOB].flow = &what->job;
-  run->mover[MOVER_INPUT].flow = &what->input;
-  run->mover[MOVER_CHECKPOINT].flow = &what->checkpoint;
+  run->mover[TRAFFIC_JOB].flow = &what->job;
+  run->mover[TRAFFIC_INPUT].flow = &what->input;
+  run->mover[TRAFFIC_CHECKPOINT].flow = &what->checkpoint;
   for (guint i = 0; i < what->n_steady; i++)
-    run->mover[MOVER_STEADY + i].flow = &what->steady[i];
-  run->n_movers = MOVER_STEADY + what->n_steady;
+    run->mover[TRAFFIC_STEADY + i].flow = &what->steady[i];
+  run->n_movers = TRAFFIC_STEADY + what->n_steady;
   run->computed = engine_handler (x->engine, exchange, x);
   engine_background (x->engine, TRUE);
-}
-
-/* A portion of drawn steps finds the second job elsewhere in its round. */
-static void
-start_job (Execution *x)
-{
-  const double wait = x->traffic->what->job_compute * (1 - x->traffic->choice.phase);
-
-  engine_at (x->engine, ticks_from_seconds (wait), x->traffic->computed, 0);
 }
 
 void
@@ -96,17 +85,16 @@ traffic_start (Execution *x)
     return;
   run->rounds = 0;
   run->exchanged = 0;
-  run->written = 0;
   for (guint i = 0; i < run->n_movers; i++)
-    run->mover[i].activity = 0, run->mover[i].moved = 0;
+    run->mover[i] = (Mover) { .flow = run->mover[i].flow };
   for (guint i = 0; i < run->what->n_steady; i++)
-    keep_moving (x, &run->mover[MOVER_STEADY + i], run->what->steady[i].rate);
+    keep_moving (x, &run->mover[TRAFFIC_STEADY + i], run->what->steady[i].rate);
   if (run->choice.read > 0)
-    keep_moving (x, &run->mover[MOVER_INPUT], run->choice.read);
+    keep_moving (x, &run->mover[TRAFFIC_INPUT], run->choice.read);
   if (run->choice.job && run->what->job_size > 0)
-    start_job (x);
+    engine_at (x->engine, MAX (ticks_from_seconds (run->choice.job_wait), 0), run->computed, 0);
   if (run->choice.writes && run->what->checkpoint_size > 0)
-    move (x, &run->mover[MOVER_CHECKPOINT], run->what->checkpoint_size, run->what->checkpoint.rate);
+    move (x, &run->mover[TRAFFIC_CHECKPOINT], run->what->checkpoint_size, run->what->checkpoint.rate);
 }
 
 static void
@@ -117,16 +105,17 @@ moved (Execution *x, guint which)
 
   mover->moved += mover->amount;
   mover->activity = 0;
-  if (which == MOVER_JOB)
+  if (mover->first == 0)
+    mover->first = engine_now (x->engine);
+  if (which == TRAFFIC_JOB)
     {
       run->rounds++;
       run->exchanged += engine_now (x->engine) - run->exchange_start;
-      engine_at (x->engine, engine_now (x->engine) + MAX (ticks_from_seconds (run->what->job_compute), 0), run->computed, 0);
+      if (!run->choice.job_once)
+        engine_at (x->engine, engine_now (x->engine) + MAX (ticks_from_seconds (run->what->job_compute), 0), run->computed, 0);
     }
-  else if (which == MOVER_CHECKPOINT)
-    run->written = engine_now (x->engine);
-  else
-    keep_moving (x, mover, which == MOVER_INPUT ? run->choice.read : mover->flow->rate);
+  else if (which != TRAFFIC_CHECKPOINT)
+    keep_moving (x, mover, which == TRAFFIC_INPUT ? run->choice.read : mover->flow->rate);
 }
 
 void
@@ -167,7 +156,7 @@ traffic_left (const Execution *x, Id link)
       for (guint i = 0; i < x->traffic->n_movers; i++)
         {
           const Mover *mover = &x->traffic->mover[i];
-          const double rate = crosses (mover, link) ? (i == MOVER_INPUT ? x->traffic->choice.read : mover->flow->rate) / mover->flow->flows : 0;
+          const double rate = crosses (mover, link) ? (i == TRAFFIC_INPUT ? x->traffic->choice.read : mover->flow->rate) / mover->flow->flows : 0;
 
           if (rate > 0 && rate <= before)
             left -= rate * mover->flow->flows;
@@ -225,8 +214,10 @@ execution_exchange_seconds (const Execution *x)
 }
 
 double
-execution_written (const Execution *x, Tick *when)
+execution_moved (const Execution *x, TrafficKind kind, Tick *when)
 {
-  *when = x->traffic->written;
-  return bytes_of (x, &x->traffic->mover[MOVER_CHECKPOINT]) / x->traffic->what->checkpoint_size;
+  const Mover *mover = &x->traffic->mover[kind];
+
+  *when = mover->first;
+  return mover->first > 0 ? 1 : bytes_of (x, mover) / mover->amount;
 }

@@ -48,7 +48,8 @@ sentence (const CsvTable *table, guint row, const guint column[N_COLUMNS], int s
   double median, p90;
   const char *nodes = csv_text (table, row, column[NODES]);
 
-  if (!csv_number (table, row, column[MEDIAN], &median, error) || !csv_number (table, row, column[P90], &p90, error))
+  if (!csv_number_in (table, row, column[MEDIAN], 0, 1e3, &median, error)
+      || !csv_number_in (table, row, column[P90], 0, 1e3, &p90, error))
     return NULL;
   return g_strdup_printf ("%s, %s%s on %s%s: %s rows, median error %.0f %%, 90 %% of them within %.0f %%",
                           csv_text (table, row, column[TABLE]), csv_text (table, row, column[GPU]),
@@ -82,7 +83,7 @@ validated_nearest (const Point *point, Shelf *parts, GError **error)
       const int score = of_gpu == 0 ? 0 : 2 * of_gpu + (nodes ? 1 : 0);
       double rows;
 
-      if (!csv_number (table, row, column[ROWS], &rows, error))
+      if (!csv_number_in (table, row, column[ROWS], 0, 1e9, &rows, error))
         return NULL;
       if (score < best || score == 0 || (score == best && rows <= most_rows))
         continue;

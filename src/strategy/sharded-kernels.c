@@ -165,6 +165,17 @@ stretch (double *seconds, guint n, double least)
     seconds[i] = sum > 0 ? seconds[i] * (least / sum) : least / n;
 }
 
+static guint
+count_blocks (const Workload *workload)
+{
+  g_autofree guint *blocks = blocks_find (workload);
+  guint n = 0;
+
+  for (guint i = 0; i < workload->n_layers; i++)
+    n += blocks[i] == i;
+  return n;
+}
+
 /* Activations leave the GPU beside the forward pass and return beside the backward
  * pass: either is no shorter than its copies. */
 static gboolean
@@ -175,6 +186,12 @@ pace_copies (Sharded *s, GError **error)
 
   if (memory_offloaded (in) == 0)
     return TRUE;
+  if (memory_offloaded (in) > count_blocks (in->workload))
+    {
+      g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[training] offload-activations: %" G_GUINT64_FORMAT " of %u blocks; give 0 to %u",
+                   memory_offloaded (in), count_blocks (in->workload), count_blocks (in->workload));
+      return FALSE;
+    }
   if (isnan (rate))
     {
       g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[training] offload-rate: nobody says how fast a %s reaches its host; give a rate",

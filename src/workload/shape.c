@@ -136,9 +136,9 @@ read_row (const CsvTable *table, guint row, Shape *out, GError **error)
 
       if (counts[i].column == NULL)
         continue;
-      if (!csv_require (table, counts[i].column, &column, error) || !csv_number (table, row, column, &value, error))
+      if (!csv_require (table, counts[i].column, &column, error) || !csv_number_in (table, row, column, 0, 1e9, &value, error))
         return FALSE;
-      *count_at (out, i) = isnan (value) || value < 0 || value > 1e9 ? 0 : (guint64) value;
+      *count_at (out, i) = isnan (value) ? 0 : (guint64) value;
     }
   return csv_require (table, "architecture", &column, error)
          && read_choice (table, row, column, architecture_names, &out->architecture, error)

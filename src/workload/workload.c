@@ -218,7 +218,7 @@ load_shipped (Workload *workload, const WorkloadSpec *spec, GError **error)
   guint row;
 
   if (!index_load (&index, error) || !index_find (&index, spec->name, &row, error)
-      || !csv_number (index.table, row, index.column[SAMPLES_PER_EPOCH], &workload->samples_per_epoch, error))
+      || !csv_number_in (index.table, row, index.column[SAMPLES_PER_EPOCH], 1, 1e15, &workload->samples_per_epoch, error))
     return FALSE;
   workload->name = g_strdup (index_cell (&index, row, NAME));
   if (shape_given (&spec->shape))
