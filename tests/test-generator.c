@@ -171,6 +171,84 @@ test_experts (void)
   same (gemm, 2 * 1024.0 * (12879925248.0 - 131072000 - 266240));
 }
 
+/* Of DeepSeek's papers and configurations. */
+static const Shape deepseek_v3 = {
+  .architecture = ARCHITECTURE_LLAMA, .hidden = 7168, .heads = 128, .layers = 61, .ffn = 2048, .vocabulary = 129280, .sequence = 4096,
+  .experts = 256, .top_k = 8, .shared_experts = 1, .dense_layers = 3, .dense_ffn = 18432, .q_lora_rank = 1536, .kv_lora_rank = 512,
+};
+static const Shape deepseek_v2 = {
+  .architecture = ARCHITECTURE_LLAMA, .hidden = 5120, .heads = 128, .layers = 60, .ffn = 1536, .vocabulary = 102400, .sequence = 4096,
+  .experts = 160, .top_k = 6, .shared_experts = 2, .dense_layers = 1, .dense_ffn = 12288, .q_lora_rank = 1536, .kv_lora_rank = 512,
+};
+static const Shape deepseek_v2_lite = {
+  .architecture = ARCHITECTURE_LLAMA, .hidden = 2048, .heads = 16, .layers = 27, .ffn = 1408, .vocabulary = 102400, .sequence = 4096,
+  .experts = 64, .top_k = 6, .shared_experts = 2, .dense_layers = 1, .dense_ffn = 10944, .kv_lora_rank = 512,
+};
+
+/* Weights that a token meets: all but the routed experts that it passes by. */
+static double
+active (const Workload *w, const Shape *shape)
+{
+  const double expert = 3.0 * (double) (shape->hidden * shape->ffn);
+
+  return w->params - (double) (shape->experts - shape->top_k) * expert * (double) (shape->layers - shape->dense_layers);
+}
+
+/* Published: V3 671 B, 37 B active without its further prediction (arXiv 2412.19437,
+ * section 4.2), V2 236 B and 21 B, V2-Lite 15.7 B and 2.4 B (arXiv 2405.04434, section
+ * 3.1.2 and appendix B).  V3 by hand, a layer: attention 7168 x 1536 + 1536 + 1536 x
+ * 128 x 192 + 7168 x 576 + 512 + 512 x 128 x 256 + 128 x 128 x 7168 = 187,107,328, norms
+ * 14,336; 61 of them; 3 of 3 x 7168 x 18432; 58 of 257 x 3 x 7168 x 2048 + 7168 x 256;
+ * two tables of 129280 x 7168; a norm. */
+static void
+test_latent (void)
+{
+  g_autoptr (Workload) v3 = load (&(WorkloadSpec) { .shape = deepseek_v3 });
+  g_autoptr (Workload) v2 = load (&(WorkloadSpec) { .shape = deepseek_v2 });
+  g_autoptr (Workload) lite = load (&(WorkloadSpec) { .shape = deepseek_v2_lite });
+
+  same (v3->params, 671026404352);
+  g_assert_cmpfloat_with_epsilon (v3->params, 671e9, 0.5e9);
+  g_assert_cmpfloat_with_epsilon (v2->params, 236e9, 0.5e9);
+  g_assert_cmpfloat_with_epsilon (lite->params, 15.7e9, 0.05e9);
+  /* the papers leave open whether both tables count: V3 36.6 with one, 37.6 with both */
+  g_assert_cmpfloat_with_epsilon (active (v3, &deepseek_v3) - 129280.0 * 7168, 37e9, 0.5e9);
+  g_assert_cmpfloat_with_epsilon (active (v2, &deepseek_v2) - 102400.0 * 5120, 21e9, 0.5e9);
+  g_assert_cmpfloat_with_epsilon (active (lite, &deepseek_v2_lite) - 102400.0 * 2048, 2.4e9, 0.07e9);
+}
+
+/* The module behind V3: a block with experts (187,107,328 + 14,336 + 11,320,164,352
+ * weights), a product of 14336 x 7168 and three norms; 11.5 B of its own are published
+ * (README_WEIGHTS of DeepSeek-V3).  FLOP of products with weights, of a token: twice what
+ * it meets, 37,552,297,984 less the table and norms; with the module 8 experts and one
+ * shared (9 x 44,040,192), router, attention, product and output layer more. */
+static void
+test_further (void)
+{
+  Shape shape = deepseek_v3;
+  g_autoptr (Workload) plain = load (&(WorkloadSpec) { .shape = shape });
+  shape.mtp_layers = 1;
+  g_autoptr (Workload) w = load (&(WorkloadSpec) { .shape = shape });
+  const double attention = 187107328, norms = 61 * (14336 + 1536 + 512) + 7168, product = 14336.0 * 7168, table = 129280.0 * 7168;
+  const double core = 2.0 * 128 * 4096 * 4096 * (192 + 128) / 2;   /* scores and context, half of them */
+  double gemm = 0, scores = 0, before = 0;
+
+  same (w->params - plain->params, attention + 14336 + 257.0 * 44040192 + 7168 * 256 + product + 3 * 7168);
+  g_assert_cmpfloat_with_epsilon (w->params - plain->params, 11.5e9, 0.15e9);
+  for (guint i = 0; i < w->n_layers; i++)
+    {
+      gemm += w->layers[i].kind == LAYER_GEMM ? w->layers[i].flop : 0;
+      scores += w->layers[i].kind == LAYER_ATTENTION ? w->layers[i].flop : 0;
+    }
+  for (guint i = 0; i < plain->n_layers; i++)
+    before += plain->layers[i].kind == LAYER_GEMM ? plain->layers[i].flop : 0;
+  same (before, 2 * 4096 * (active (plain, &deepseek_v3) - table - norms));
+  same (gemm - before, 2 * 4096 * (attention - 2048 + 9.0 * 44040192 + 7168 * 256 + product + table));
+  same (scores, 62 * core);
+  /* 260 GFLOP a token of a step is what Megatron-Bridge's tables count: 1635 TFLOP/s at 6288 tokens/s */
+  g_assert_cmpfloat_with_epsilon (3 * (gemm + scores) / 4096, 1635e12 / 6288, 0.003 * 260e9);
+}
+
 /* GPT-2 small with rotary positions loses 1024 x 768 weights; with RMS norm 25
  * biases of 768; without biases in its linear layers 12 x (2304 + 768 + 3072 + 768);
  * untied it gains 50257 x 768; a gate of the same width gains 12 x (768 x 3072 + 3072). */
@@ -210,6 +288,14 @@ static const Refused refused[] = {
   { "vit-image", { .name = (char *) "vit_b16", .shape = { .image = 225 } }, "[workload] image: 225 does not divide*" },
   { "bert-gated", { .name = (char *) "bert_base", .shape = { .gated = SHAPE_YES } }, "[workload] gated: does not go with architecture bert*" },
   { "gpt-head", { .name = (char *) "gpt2", .shape = { .head = HEAD_SQUAD } }, "[workload] head: does not go with architecture gpt*" },
+  { "q-lora-alone", { .name = (char *) "llama2_7b", .shape = { .q_lora_rank = 64 } }, "[workload] q-lora-rank: goes with latent attention*" },
+  { "latent-gpt", { .name = (char *) "gpt2", .shape = { .kv_lora_rank = 64 } }, "[workload] kv-lora-rank: latent attention goes with architecture llama*" },
+  { "latent-kv-heads", { .name = (char *) "llama3_8b", .shape = { .kv_lora_rank = 64 } }, "[workload] kv-heads: does not go with latent attention*" },
+  { "shared-alone", { .name = (char *) "gpt2", .shape = { .shared_experts = 1 } }, "[workload] shared-experts: stand beside routed ones*" },
+  { "dense-alone", { .name = (char *) "gpt2", .shape = { .dense_layers = 1 } }, "[workload] dense-layers: all layers are dense*" },
+  { "dense-all", { .name = (char *) "gpt2", .shape = { .experts = 4, .dense_layers = 12 } }, "[workload] dense-layers: 12 of 12*at most 11*" },
+  { "dense-width", { .name = (char *) "gpt2", .shape = { .experts = 4, .dense_ffn = 12 } }, "[workload] dense-ffn: is the width of dense-layers*" },
+  { "bert-mtp", { .name = (char *) "bert_base", .shape = { .mtp_layers = 1 } }, "[workload] mtp-layers: does not go with architecture bert*" },
   { "many-layers", { .name = (char *) "gpt2", .shape = { .layers = 100000 } }, "[workload] layers: 100000 make too many rows*" },
   { "many-experts", { .name = (char *) "gpt2", .shape = { .experts = 100000 } }, "[workload] layers: 12 make too many rows or tensors*" },
 };
@@ -236,6 +322,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/generator/sequence", test_sequence);
   g_test_add_func ("/generator/positions", test_positions);
   g_test_add_func ("/generator/experts", test_experts);
+  g_test_add_func ("/generator/latent-attention", test_latent);
+  g_test_add_func ("/generator/further-tokens", test_further);
   g_test_add_func ("/generator/variants", test_variants);
   for (gsize i = 0; i < G_N_ELEMENTS (refused); i++)
     {

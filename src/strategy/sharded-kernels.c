@@ -61,6 +61,8 @@ attention_row (const Kernels *k, const Layer *layer, double *forward, double *ba
 {
   const double heads = layer->out_elems / layer->m / layer->k;
   const double causal = 2 * layer->m * layer->n * layer->k * heads;
+  const Shape *dims = &k->in->workload->dims;
+  const double query = dims->kv_lora_rank > 0 ? (double) shape_query_dim (dims) : layer->k;
 
   if (k->flash)
     {
@@ -68,7 +70,7 @@ attention_row (const Kernels *k, const Layer *layer, double *forward, double *ba
       *backward = *forward * k->model.value[LLM_FLASH_BACKWARD];
       return;
     }
-  *forward = llm_gemm (&k->model, layer->m, layer->n, layer->k, heads * k->batch) + llm_gemm (&k->model, layer->m, layer->k, layer->n, heads * k->batch);
+  *forward = llm_gemm (&k->model, layer->m, layer->n, query, heads * k->batch) + llm_gemm (&k->model, layer->m, layer->k, layer->n, heads * k->batch);
   *backward = 2 * *forward;
 }
 

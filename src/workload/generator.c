@@ -15,7 +15,8 @@ typedef struct
   const Shape *shape;
   guint        layer;         /* block in which the next rows lie; G_MAXUINT: none */
   const char  *prefix;        /* of a block: "h%u." */
-  double       s, h, heads, q, kv;   /* tokens; widths of the stream, the heads, queries, keys */
+  double       s, h, heads, q, kv;   /* tokens; widths of the stream, the heads, what attention gives, values */
+  double       query, key;
 } Generator;
 
 #define NO_BLOCK G_MAXUINT
@@ -44,15 +45,21 @@ embedding (Generator *g, const char *name, double params, double flop)
 }
 
 static void
-norm (Generator *g, const char *name)
+norm_of (Generator *g, const char *name, double width)
 {
-  const double out = g->s * g->h;
+  const double out = g->s * width;
   const gboolean rms = g->shape->norm == NORM_RMS;   /* weight, no bias */
 
-  layer_list_tensor (g->list, g->h);
+  layer_list_tensor (g->list, width);
   if (!rms)
-    layer_list_tensor (g->list, g->h);
+    layer_list_tensor (g->list, width);
   add (g, name, LAYER_NORM, out, (rms ? 4 : 8) * out, 8 * out, NAN, NAN, NAN);
+}
+
+static void
+norm (Generator *g, const char *name)
+{
+  norm_of (g, name, g->h);
 }
 
 /* m x k by k x n.  `weights`: matrices of that size of which each token meets one
@@ -75,9 +82,9 @@ static void
 attention (Generator *g, const char *name, gboolean causal)
 {
   const double scores = g->heads * g->s * g->s;
-  const double flop = 4 * g->s * g->s * g->q;
+  const double flop = 2 * g->s * g->s * (g->query + g->q);
 
-  add (g, name, LAYER_ATTENTION, g->s * g->q, causal ? flop / 2 : flop, 4 * (2 * g->s * g->q + 2 * g->s * g->kv) + 8 * scores,
+  add (g, name, LAYER_ATTENTION, g->s * g->q, causal ? flop / 2 : flop, 4 * g->s * (g->query + g->key + g->kv + g->q) + 8 * scores,
        g->s, g->s, (double) g->shape->head_dim);
 }
 
@@ -94,13 +101,38 @@ static const DecoderNames llama_names = {
   "embed", "layer", "attn_norm", NULL, "wq", "wk", "wv", "wo", "ffn_norm", "w_gate", "w_up", "w_down", "norm", "lm_head", FALSE,
 };
 
+/* DeepSeek-AI 2024 (arXiv 2405.04434, section 2.1): queries and, together, keys and
+ * values go through a narrow layer and a norm; a part of each key that holds its
+ * position is one for all heads and comes past them. */
+static void
+latent_attention (Generator *g)
+{
+  const Shape *shape = g->shape;
+  const double q_rank = (double) shape->q_lora_rank, rank = (double) shape->kv_lora_rank, rope = (double) shape->qk_rope_head_dim;
+
+  if (q_rank > 0)
+    {
+      gemm (g, "wq_a", g->s, q_rank, g->h, 1, FALSE);
+      norm_of (g, "q_norm", q_rank);
+      gemm (g, "wq_b", g->s, g->query, q_rank, 1, FALSE);
+    }
+  else
+    gemm (g, "wq", g->s, g->query, g->h, 1, FALSE);
+  gemm (g, "wkv_a", g->s, rank + rope, g->h, 1, FALSE);
+  norm_of (g, "kv_norm", rank);
+  gemm (g, "wkv_b", g->s, g->heads * (double) shape->qk_nope_head_dim + g->kv, rank, 1, FALSE);
+  elementwise (g, "rope", g->s * (g->heads + 1) * rope, 6, 8);
+}
+
 static void
 decoder_attention (Generator *g, const DecoderNames *names)
 {
   const gboolean bias = g->shape->bias == SHAPE_YES;
 
   norm (g, names->norm1);
-  if (names->qkv != NULL)
+  if (g->shape->kv_lora_rank > 0)
+    latent_attention (g);
+  else if (names->qkv != NULL)
     gemm (g, names->qkv, g->s, g->q + 2 * g->kv, g->h, 1, bias);
   else
     {
@@ -108,7 +140,7 @@ decoder_attention (Generator *g, const DecoderNames *names)
       gemm (g, names->k, g->s, g->kv, g->h, 1, bias);
       gemm (g, names->v, g->s, g->kv, g->h, 1, bias);
     }
-  if (g->shape->positions == POSITIONS_ROTARY)
+  if (g->shape->positions == POSITIONS_ROTARY && g->shape->kv_lora_rank == 0)
     elementwise (g, "rope", g->s * (g->q + g->kv), 6, 8);
   attention (g, "attn", TRUE);
   if (names->softmax)
@@ -117,26 +149,69 @@ decoder_attention (Generator *g, const DecoderNames *names)
   elementwise (g, "add1", g->s * g->h, 1, 12);
 }
 
-/* With experts a router picks top-k of them for each token. */
+/* `experts` of width f that take `tokens` in all; `which`: before their names. */
 static void
-decoder_ffn (Generator *g, const DecoderNames *names)
+feed_forward (Generator *g, const DecoderNames *names, const char *which, double tokens, double f, double experts)
+{
+  const gboolean bias = g->shape->bias == SHAPE_YES, gated = g->shape->gated == SHAPE_YES;
+  g_autofree char *gate = g_strconcat (which, names->gate, NULL), *up = g_strconcat (which, names->up, NULL);
+  g_autofree char *down = g_strconcat (which, names->down, NULL), *act = g_strconcat (which, gated ? "swiglu" : "gelu", NULL);
+
+  if (gated)
+    gemm (g, gate, tokens, f, g->h, experts, bias);
+  gemm (g, up, tokens, f, g->h, experts, bias);
+  if (gated)
+    elementwise (g, act, tokens * f, 6, 12);
+  else
+    elementwise (g, act, tokens * f, 8, 8);
+  gemm (g, down, tokens, g->h, f, experts, bias);
+}
+
+/* With experts a router picks top-k of them for each token; shared ones are one
+ * wide one that all tokens visit. */
+static void
+decoder_ffn (Generator *g, const DecoderNames *names, gboolean dense)
 {
   const Shape *shape = g->shape;
-  const gboolean bias = shape->bias == SHAPE_YES, gated = shape->gated == SHAPE_YES;
-  const double experts = (double) shape->experts, f = (double) shape->ffn, tokens = g->s * (double) shape->top_k;
+  const double f = (double) shape->ffn;
 
   norm (g, names->norm2);
-  if (shape->experts > 1)
-    gemm (g, "router", g->s, experts, g->h, 1, FALSE);
-  if (gated)
-    gemm (g, names->gate, tokens, f, g->h, experts, bias);
-  gemm (g, names->up, tokens, f, g->h, experts, bias);
-  if (gated)
-    elementwise (g, "swiglu", tokens * f, 6, 12);
+  if (dense)
+    feed_forward (g, names, "", g->s, (double) shape->dense_ffn, 1);
   else
-    elementwise (g, "gelu", tokens * f, 8, 8);
-  gemm (g, names->down, tokens, g->h, f, experts, bias);
+    {
+      if (shape->experts > 1)
+        gemm (g, "router", g->s, (double) shape->experts, g->h, 1, FALSE);
+      feed_forward (g, names, "", g->s * (double) shape->top_k, f, (double) shape->experts);
+      if (shape->shared_experts > 0)
+        {
+          feed_forward (g, names, "shared_", g->s, f * (double) shape->shared_experts, 1);
+          elementwise (g, "shared_sum", g->s * g->h, 1, 12);
+        }
+    }
   elementwise (g, "add2", g->s * g->h, 1, 12);
+}
+
+/* DeepSeek-AI 2024 (arXiv 2412.19437, section 2.2): the stream and the next token's
+ * embedding, each behind a norm, through a product to one stream again, a block, a norm
+ * and the output layer; table and output layer are the network's own. */
+static void
+predict_further (Generator *g, const DecoderNames *names, guint i)
+{
+  const double vocabulary = (double) g->shape->vocabulary;
+
+  add (g, "mtp_embed", LAYER_EMBEDDING, g->s * g->h, 0, 8 * g->s * g->h, NAN, NAN, NAN);
+  g->prefix = "mtp";
+  g->layer = i;
+  norm (g, "hnorm");
+  norm (g, "enorm");
+  gemm (g, "proj", g->s, g->h, 2 * g->h, 1, FALSE);
+  decoder_attention (g, names);
+  decoder_ffn (g, names, FALSE);
+  g->layer = NO_BLOCK;
+  norm (g, "mtp_norm");
+  gemm (g, "mtp_head", g->s, vocabulary, g->h, 0, FALSE);
+  elementwise (g, "mtp_cross_entropy", g->s * vocabulary, 5, 8);
 }
 
 static void
@@ -155,12 +230,14 @@ decoder (Generator *g)
     {
       g->layer = i;
       decoder_attention (g, names);
-      decoder_ffn (g, names);
+      decoder_ffn (g, names, i < shape->dense_layers);
     }
   g->layer = NO_BLOCK;
   norm (g, names->final);
   gemm (g, tied ? "lm_head(tied)" : names->head, g->s, vocabulary, g->h, tied ? 0 : 1, FALSE);
   elementwise (g, "cross_entropy", g->s * vocabulary, 5, 8);
+  for (guint i = 0; i < shape->mtp_layers; i++)
+    predict_further (g, names, i);
 }
 
 static void
@@ -250,16 +327,19 @@ vit (Generator *g)
   gemm (g, "head", 1, classes, g->h, 1, TRUE);
 }
 
-/* Refused before memory is spent; the largest block has 17 rows. */
+/* Refused before memory is spent; the largest block has 17 rows, latent attention 4
+ * more and shared experts 5. */
 static gboolean
 check_size (const Shape *shape, GError **error)
 {
-  const double rows = 17.0 * (double) shape->layers + 10, tensors = 6.0 * (double) shape->layers * (double) shape->experts;
+  const guint block = 17 + (shape->kv_lora_rank > 0 ? 4 : 0) + (shape->shared_experts > 0 ? 5 : 0);
+  const double blocks = (double) (shape->layers + shape->mtp_layers), rows = block * blocks + 10 + 7.0 * (double) shape->mtp_layers;
+  const double tensors = 6.0 * blocks * (double) shape->experts;
 
   if (rows <= WORKLOAD_MAX_LAYERS && tensors <= WORKLOAD_MAX_TENSORS)
     return TRUE;
   g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[workload] layers: %" G_GUINT64_FORMAT " make too many rows or tensors; "
-               "at most %u layers, and %u tensors over all experts, are taken", shape->layers, WORKLOAD_MAX_LAYERS / 17 - 1, WORKLOAD_MAX_TENSORS);
+               "at most %u layers, and %u tensors over all experts, are taken", shape->layers, WORKLOAD_MAX_LAYERS / block - 1, WORKLOAD_MAX_TENSORS);
   return FALSE;
 }
 
@@ -269,6 +349,7 @@ generator_fill (Workload *workload, const Shape *shape, GError **error)
   Generator g = {
     .shape = shape, .layer = NO_BLOCK, .s = (double) shape->sequence, .h = (double) shape->hidden,
     .heads = (double) shape->heads, .q = (double) (shape->heads * shape->head_dim), .kv = (double) (shape->kv_heads * shape->head_dim),
+    .query = (double) (shape->heads * shape_query_dim (shape)), .key = (double) (shape->kv_heads * shape_query_dim (shape)),
   };
 
   if (!check_size (shape, error))

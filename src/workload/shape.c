@@ -31,6 +31,8 @@ static const Defaults defaults[N_ARCHITECTURES] = {
   [ARCHITECTURE_VIT] = { 0, 0, 0, POSITIONS_LEARNED, NORM_LAYER, SHAPE_NO, SHAPE_NO, SHAPE_YES, FALSE },
 };
 static const guint64 default_image = 224, default_patch = 16, default_classes = 1000, default_top_k = 2;
+/* DeepSeek-AI 2024 (arXiv 2405.04434, section 3.1.2): V2; V3 has the same. */
+static const guint64 default_nope = 128, default_rope = 64, default_value = 128;
 
 /* The counts and choices, once, with their keys and columns. */
 typedef struct { const char *key, *column; gsize offset; gboolean vit, bert, decoder; } Field;
@@ -47,6 +49,15 @@ static const Field counts[] = {
   { "max-sequence", "max_sequence", AT (max_sequence), FALSE, TRUE, TRUE },
   { "experts", NULL, AT (experts), FALSE, FALSE, TRUE },
   { "top-k", NULL, AT (top_k), FALSE, FALSE, TRUE },
+  { "shared-experts", NULL, AT (shared_experts), FALSE, FALSE, TRUE },
+  { "dense-layers", NULL, AT (dense_layers), FALSE, FALSE, TRUE },
+  { "dense-ffn", NULL, AT (dense_ffn), FALSE, FALSE, TRUE },
+  { "q-lora-rank", NULL, AT (q_lora_rank), FALSE, FALSE, TRUE },
+  { "kv-lora-rank", NULL, AT (kv_lora_rank), FALSE, FALSE, TRUE },
+  { "qk-nope-head-dim", NULL, AT (qk_nope_head_dim), FALSE, FALSE, TRUE },
+  { "qk-rope-head-dim", NULL, AT (qk_rope_head_dim), FALSE, FALSE, TRUE },
+  { "v-head-dim", NULL, AT (v_head_dim), FALSE, FALSE, TRUE },
+  { "mtp-layers", NULL, AT (mtp_layers), FALSE, FALSE, TRUE },
   { "image", "image", AT (image), TRUE, FALSE, FALSE },
   { "patch", "patch", AT (patch), TRUE, FALSE, FALSE },
   { "classes", NULL, AT (classes), TRUE, FALSE, FALSE },
@@ -210,7 +221,7 @@ check_keys (Shape *shape, GError **error)
 static gboolean
 check_heads (Shape *shape, GError **error)
 {
-  if (shape->head_dim == 0 && shape->hidden % shape->heads != 0)
+  if (shape->kv_lora_rank == 0 && shape->head_dim == 0 && shape->hidden % shape->heads != 0)
     {
       const guint64 below = shape->hidden / shape->heads * shape->heads;
 
@@ -224,6 +235,48 @@ check_heads (Shape *shape, GError **error)
   if (shape->top_k > MAX (shape->experts, 1))
     return refuse (error, "top-k", g_strdup_printf ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                                                     " experts; at most all of them are right", shape->top_k, MAX (shape->experts, 1)));
+  return TRUE;
+}
+
+/* Keys of latent attention go together, and in place of those of the other one. */
+static gboolean
+check_latent (const Shape *shape, GError **error)
+{
+  const struct { const char *key; guint64 value; } parts[] = {
+    { "q-lora-rank", shape->q_lora_rank }, { "qk-nope-head-dim", shape->qk_nope_head_dim },
+    { "qk-rope-head-dim", shape->qk_rope_head_dim }, { "v-head-dim", shape->v_head_dim },
+  };
+  const struct { const char *key; guint64 value, same; } others[] = {
+    { "kv-heads", shape->kv_heads, shape->heads }, { "head-dim", shape->head_dim, shape->v_head_dim },
+  };
+
+  for (gsize i = 0; shape->kv_lora_rank == 0 && i < G_N_ELEMENTS (parts); i++)
+    if (parts[i].value != 0)
+      return refuse (error, parts[i].key, g_strdup ("goes with latent attention; a kv-lora-rank makes it so, or leave it out"));
+  if (shape->kv_lora_rank == 0)
+    return TRUE;
+  if (shape->architecture != ARCHITECTURE_LLAMA || (shape->positions != POSITIONS_AUTO && shape->positions != POSITIONS_ROTARY) || shape->bias == SHAPE_YES)
+    return refuse (error, "kv-lora-rank", g_strdup ("latent attention goes with architecture llama, positions rotary and no bias"));
+  for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
+    if (others[i].value != 0 && others[i].value != others[i].same)
+      return refuse (error, others[i].key, g_strdup ("does not go with latent attention (kv-lora-rank); leave it out"));
+  return TRUE;
+}
+
+static gboolean
+check_mixture (const Shape *shape, GError **error)
+{
+  const gboolean experts = shape->experts > 1;
+
+  if (shape->shared_experts > 0 && !experts)
+    return refuse (error, "shared-experts", g_strdup ("stand beside routed ones; give experts, or leave it out"));
+  if (shape->dense_layers > 0 && !experts)
+    return refuse (error, "dense-layers", g_strdup ("all layers are dense without experts; give experts, or leave it out"));
+  if (shape->dense_ffn > 0 && shape->dense_layers == 0)
+    return refuse (error, "dense-ffn", g_strdup ("is the width of dense-layers, and there are none; ffn is that of all others"));
+  if (shape->dense_layers >= shape->layers && shape->dense_layers > 0)
+    return refuse (error, "dense-layers", g_strdup_printf ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " layers leave none with experts; at most %"
+                                                           G_GUINT64_FORMAT " are right", shape->dense_layers, shape->layers, shape->layers - 1));
   return TRUE;
 }
 
@@ -248,6 +301,27 @@ choose (int *field, int value)
   *field = *field != 0 ? *field : value;
 }
 
+static guint64
+plain_ffn (const Shape *shape)
+{
+  return shape->gated == SHAPE_YES ? (8 * shape->hidden / 3 + 255) / 256 * 256 : 4 * shape->hidden;
+}
+
+static void
+fill_latent (Shape *shape)
+{
+  fill (&shape->qk_nope_head_dim, default_nope);
+  fill (&shape->qk_rope_head_dim, default_rope);
+  fill (&shape->v_head_dim, default_value);
+  shape->head_dim = shape->v_head_dim;
+}
+
+guint64
+shape_query_dim (const Shape *shape)
+{
+  return shape->kv_lora_rank > 0 ? shape->qk_nope_head_dim + shape->qk_rope_head_dim : shape->head_dim;
+}
+
 static void
 fill_defaults (Shape *shape, const Defaults *d)
 {
@@ -257,7 +331,9 @@ fill_defaults (Shape *shape, const Defaults *d)
   choose (&shape->tied, d->tied);
   choose (&shape->bias, d->bias);
   choose (&shape->head, HEAD_PRE_TRAINING);
-  fill (&shape->ffn, shape->gated == SHAPE_YES ? (8 * shape->hidden / 3 + 255) / 256 * 256 : 4 * shape->hidden);
+  fill (&shape->ffn, plain_ffn (shape));
+  if (shape->dense_layers > 0)
+    fill (&shape->dense_ffn, plain_ffn (shape));
   fill (&shape->kv_heads, shape->heads);
   fill (&shape->vocabulary, d->vocabulary);
   fill (&shape->experts, 1);
@@ -281,11 +357,13 @@ shape_settle (Shape *shape, GError **error)
   if (shape->hidden == 0 || shape->heads == 0 || shape->layers == 0)
     return refuse (error, shape->hidden == 0 ? "hidden" : shape->heads == 0 ? "heads" : "layers",
                    g_strdup ("missing; a shape needs hidden, heads and layers"));
-  if (!check_keys (shape, error))
+  if (!check_keys (shape, error) || !check_latent (shape, error) || !check_mixture (shape, error))
     return FALSE;
   fill_defaults (shape, &defaults[shape->architecture]);
   if (!check_heads (shape, error))
     return FALSE;
+  if (shape->kv_lora_rank > 0)
+    fill_latent (shape);
   fill (&shape->head_dim, shape->hidden / shape->heads);
   if (shape->architecture != ARCHITECTURE_VIT)
     return TRUE;

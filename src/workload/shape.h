@@ -16,6 +16,11 @@ typedef struct
   guint64 hidden, heads, kv_heads, head_dim, layers, ffn, vocabulary, sequence;
   guint64 max_sequence;           /* rows of the table of learned positions */
   guint64 experts, top_k;         /* 0, 1: no mixture of experts */
+  guint64 shared_experts;         /* visited by all tokens, as one of so many times the width */
+  guint64 dense_layers, dense_ffn;   /* blocks at the beginning without a mixture; their width */
+  guint64 q_lora_rank, kv_lora_rank; /* multi-head latent attention; kv 0: other attention, q 0: queries straight */
+  guint64 qk_nope_head_dim, qk_rope_head_dim, v_head_dim;   /* head_dim is v's then */
+  guint64 mtp_layers;             /* blocks that predict further tokens */
   guint64 image, patch, classes;  /* vit: edge of the image and of a patch, pixels */
   int     tied, gated, bias;      /* SHAPE_* */
   int     positions, norm, head;
@@ -32,5 +37,7 @@ gboolean shape_load   (const char *name, Shape *out, gboolean *found, GError **e
 void     shape_merge  (Shape *shape, const Shape *keys);
 /* Defaults of the architecture and checks; errors are "[workload] key: ...". */
 gboolean shape_settle (Shape *shape, GError **error);
+/* Width of a head's queries and keys; head_dim is that of its values. */
+guint64  shape_query_dim (const Shape *shape);
 /* "gpt, hidden 768, 12 layers, ..."; caller frees. */
 char    *shape_text   (const Shape *shape);
