@@ -12,7 +12,10 @@ typedef struct
   const LlmModel *llm;
   double e;                    /* bytes of an element */
   double tokens, sequence;     /* of a GPU before sequence parallelism; of a whole sample */
-  double h, t, d, q, kv, f;    /* widths of a GPU: hidden whole, columns of queries, of keys, of the feed-forward part */
+  MegatronBlock kind;
+  double h, t, f, shared;      /* widths of a GPU: hidden whole, of the feed-forward part, of shared experts */
+  double heads, kv_heads, d, q, k, v, context;   /* heads; mean width of one; columns of queries, keys, values, what they give */
+  double input;                /* width that tensor-parallel GPUs gather before the first half */
   double sent, visits;         /* tokens that a GPU sends to experts, each top-k times; that its own experts get */
   double whole, split;         /* bytes of an activation; of it outside tensor-parallel parts */
   double qkv_grad, up_grad;    /* s of weight gradients that input-gradient collectives run beside */
@@ -58,40 +61,73 @@ static void
 attention_core (OneLayer *l, double *forward, double *back)
 {
   const Megatron *m = l->m;
-  const double heads = (double) m->shape->heads / l->t, kv_heads = l->kv / l->d, b = (double) m->micro, rows = l->sequence / (double) m->cp;
-  const double products = b * heads, scores = l->e * products * rows * l->sequence;
+  const double b = (double) m->micro, rows = l->sequence / (double) m->cp, query = l->q / l->heads, value = l->context / l->heads;
+  const double products = b * l->heads, scores = l->e * products * rows * l->sequence;
 
   if (m->flash)
     {
-      *forward = llm_attention (l->llm, b, l->sequence, heads, kv_heads, l->d, 1 / (double) m->cp);
+      *forward = llm_attention (l->llm, b, l->sequence, l->heads, l->kv_heads, l->d, 1 / (double) m->cp);
       *back = *forward * l->llm->value[LLM_FLASH_BACKWARD];
       return;
     }
-  *forward = llm_gemm (l->llm, rows, l->sequence, l->d, products) + llm_gemm (l->llm, rows, l->d, l->sequence, products)
+  *forward = llm_gemm (l->llm, rows, l->sequence, query, products) + llm_gemm (l->llm, rows, value, l->sequence, products)
              + llm_stream (l->llm, LLM_NORM, 2 * scores) + (m->dropout ? add (l, 2.5 * scores) : 0);
-  *back = 2 * llm_gemm (l->llm, rows, l->sequence, l->d, products) + 2 * llm_gemm (l->llm, rows, l->d, l->sequence, products)
+  *back = llm_gemm (l->llm, rows, l->sequence, query, products) + llm_gemm (l->llm, rows, l->sequence, value, products)
+          + llm_gemm (l->llm, rows, query, l->sequence, products) + llm_gemm (l->llm, rows, value, l->sequence, products)
           + add (l, 3 * scores) + (m->dropout ? add (l, 2.5 * scores) : 0);
+}
+
+/* A squeezed width: its product, of tokens outside tensor-parallel parts, and its norm. */
+static double
+squeeze (const OneLayer *l, double width, double extra, LayerCost *out)
+{
+  const double tokens = l->tokens / (l->m->sp ? l->t : 1);
+  const double seconds = product (l, tokens, width + extra, l->h, 1, &out->backward, NULL);
+
+  out->forward += seconds + llm_stream (l->llm, LLM_NORM, 2 * l->e * tokens * width);
+  out->backward += llm_stream (l->llm, LLM_NORM, 5 * l->e * tokens * width);
+  return seconds;
+}
+
+/* core/transformer/multi_latent_attention.py. */
+static void
+latent_products (OneLayer *l, LayerCost *out)
+{
+  const Shape *s = l->m->shape;
+  const double rank = (double) s->kv_lora_rank, q_rank = (double) s->q_lora_rank;
+  double weight;
+
+  if (q_rank > 0)
+    l->kept += squeeze (l, q_rank, 0, out);
+  out->forward += product (l, l->tokens, l->q, q_rank > 0 ? q_rank : l->h, 1, &out->backward, &l->qkv_grad);
+  l->kept += squeeze (l, rank, (double) s->qk_rope_head_dim, out);
+  out->forward += product (l, l->tokens, l->heads * (double) s->qk_nope_head_dim + l->v, rank, 1, &out->backward, &weight);
+  l->qkv_grad += weight;
 }
 
 static void
 attention_part (OneLayer *l, LayerCost *out)
 {
   const Shape *s = l->m->shape;
-  double qkv;
-
-  const double columns = l->q + 2 * l->kv, bias = s->bias == SHAPE_YES ? 1 : 0;
+  const double columns = l->q + l->k + l->v, bias = s->bias == SHAPE_YES ? 1 : 0;
   const double pass = l->e * l->tokens;   /* bytes of a column, read or written once */
 
   out->forward += llm_stream (l->llm, LLM_NORM, 2 * l->split);
-  qkv = product (l, l->tokens, columns, l->h, 1, &out->backward, &l->qkv_grad);
-  out->forward += qkv;
-  l->kept += qkv * (l->q + l->kv) / columns;   /* queries and values; not keys, not the projection */
+  if (s->kv_lora_rank > 0)
+    latent_products (l, out);
+  else
+    {
+      const double qkv = product (l, l->tokens, columns, l->h, 1, &out->backward, &l->qkv_grad);
+
+      out->forward += qkv;
+      l->kept += qkv * (l->q + l->v) / columns;   /* queries and values; not keys, not the projection */
+    }
   if (bias > 0)
     out->forward += add (l, 2 * pass * columns);
   if (s->positions == POSITIONS_ROTARY)
     {
-      out->forward += add (l, 2 * pass * (l->q + l->kv));
-      out->backward += add (l, 2 * pass * (l->q + l->kv));
+      out->forward += add (l, 2 * pass * (l->q + l->k));   /* latent: and the parts of each put together */
+      out->backward += add (l, 2 * pass * (l->q + l->k));
     }
   attention_core (l, &l->attention, &l->attention_back);
   out->forward += l->attention;
@@ -103,7 +139,25 @@ attention_part (OneLayer *l, LayerCost *out)
     }
   if (bias > 0)
     out->backward += add (l, pass * columns);
-  out->forward += product (l, l->tokens, l->h, l->q, 1, &out->backward, NULL);
+  out->forward += product (l, l->tokens, l->h, l->context, 1, &out->backward, NULL);
+}
+
+/* `local` feed-forward parts of width f that take `visits` tokens in all. */
+static void
+feed_forward (OneLayer *l, double visits, double f, double local, double *up_grad, LayerCost *out)
+{
+  const double pass = l->e * visits * f, each = visits / local, ways = l->m->gated ? 2 : 1;
+  double up, down;
+
+  up = product (l, each, ways * f, l->h, local, &out->backward, up_grad);
+  out->forward += up;
+  out->forward += llm_stream (l->llm, LLM_ACTIVATION, (ways + 1) * pass);
+  out->backward += llm_stream (l->llm, LLM_ACTIVATION, (l->m->gated ? 5 : 3) * pass);
+  if (l->m->shape->bias == SHAPE_YES)
+    out->backward += add (l, pass);
+  down = product (l, each, l->h, f, local, &out->backward, NULL);
+  out->forward += down;
+  l->kept += l->m->gated ? up / 2 + down : up;
 }
 
 /* Each token visits top-k experts; those of one GPU see what of all GPUs' tokens
@@ -112,26 +166,21 @@ static void
 ffn_part (OneLayer *l, LayerCost *out)
 {
   const Shape *s = l->m->shape;
-  const double local = l->m->experts ? (double) (s->experts / l->m->ep) : 1, ways = l->m->gated ? 2 : 1;
-  const double pass = l->e * l->visits * l->f, each = l->visits / local;
-  double up, down;
+  const gboolean experts = l->kind == BLOCK_EXPERTS;
 
   out->forward += llm_stream (l->llm, LLM_NORM, 2 * l->split);
-  if (l->m->experts)
+  if (experts)
     {
       out->forward += product (l, l->tokens / (l->m->sp ? l->t : 1), (double) s->experts, l->h, 1, &out->backward, NULL);
       out->forward += 2 * add (l, 2 * l->e * l->sent * l->h);   /* permuted, and back */
       out->backward += 2 * add (l, 2 * l->e * l->sent * l->h);
     }
-  up = product (l, each, ways * l->f, l->h, local, &out->backward, &l->up_grad);
-  out->forward += up;
-  out->forward += llm_stream (l->llm, LLM_ACTIVATION, (ways + 1) * pass);
-  out->backward += llm_stream (l->llm, LLM_ACTIVATION, (l->m->gated ? 5 : 3) * pass);
-  if (s->bias == SHAPE_YES)
-    out->backward += add (l, pass);
-  down = product (l, each, l->h, l->f, local, &out->backward, NULL);
-  out->forward += down;
-  l->kept += l->m->gated ? up / 2 + down : up;
+  feed_forward (l, l->visits, l->f, experts ? (double) (s->experts / l->m->ep) : 1, &l->up_grad, out);
+  if (l->shared > 0)
+    {
+      feed_forward (l, l->tokens, l->shared, 1, &l->up_grad, out);
+      out->forward += add (l, 3 * l->split);   /* its sum with what the experts gave */
+    }
 }
 
 static void
@@ -142,7 +191,8 @@ residual_part (OneLayer *l, LayerCost *out)
   out->forward += 2 * add (l, (dropout ? 3.5 : 3) * l->split);
   out->backward += 2 * llm_stream (l->llm, LLM_NORM, 5 * l->split) + 2 * add (l, 3 * l->split) + (dropout ? 2 * add (l, 3.5 * l->split) : 0);
   out->backward += l->llm->value[LLM_ACCUMULATE_BYTES] > 0 && !l->llm->ideal
-                     ? add (l, l->llm->value[LLM_ACCUMULATE_BYTES] * (megatron_block_params (l->m) + megatron_expert_params (l->m))) : 0;
+                     ? add (l, l->llm->value[LLM_ACCUMULATE_BYTES] * (megatron_block_params (l->m, l->kind)
+                                                                       + (l->kind == BLOCK_EXPERTS ? megatron_expert_params (l->m) : 0))) : 0;
 }
 
 /* What of a collective shows beside a kernel. */
@@ -156,7 +206,8 @@ shown (double call, double beside)
  * all-reduce behind each half, and one of each half's input gradient, which runs
  * beside the weight gradient.  With it: all-gather before and reduce-scatter behind;
  * backward the same of gradients, of which the one behind runs beside the weight
- * gradient, and the input is gathered again beside the input gradient. */
+ * gradient, and the input is gathered again beside the input gradient.  Latent
+ * attention gathers what is squeezed, not the stream. */
 static gboolean
 tensor_calls (const OneLayer *l, LayerCost *out, GError **error)
 {
@@ -164,26 +215,32 @@ tensor_calls (const OneLayer *l, LayerCost *out, GError **error)
   const gboolean async = l->llm->value[LLM_ASYNC_BACKWARD] > 0;
   const double left = 1 - (m->tp_overlap ? l->llm->value[LLM_TP_OVERLAP] : 0);
   const double beside[2] = { async ? l->qkv_grad : 0, async ? l->up_grad : 0 };
-  const guint halves = m->experts && !copies (m) ? 1 : 2;   /* experts have calls of their own */
+  const gboolean apart = l->kind == BLOCK_EXPERTS && !copies (m);   /* experts have calls of their own */
 
-  for (guint half = 0; half < halves; half++)
+  for (guint half = 0; half < 2; half++)
     {
-      const double size = half == 1 ? l->e * l->visits * l->h : l->whole;
-      double gather, scatter, reduce;
+      const double size = half == 1 && l->kind == BLOCK_EXPERTS ? (apart ? 0 : l->e * l->visits * l->h) + (l->shared > 0 ? l->whole : 0) : l->whole;
+      const double input = half == 0 ? l->e * l->tokens * l->input : size;
+      double gather, scatter, back, reduce;
 
+      if (size <= 0)
+        continue;
       if (!m->sp)
         {
           if (!megatron_add_calls (m, GROUP_TENSOR, OP_ALL_REDUCE, size, left, &out->tensor[0], &reduce, error)
-              || !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_REDUCE, size, m->tp_overlap ? left : shown (reduce, beside[half]), &out->tensor[1],
+              || !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_REDUCE, input, 0, &out->tensor[1], &reduce, error)
+              || !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_REDUCE, input, m->tp_overlap ? left : shown (reduce, beside[half]), &out->tensor[1],
                                       NULL, error))
             return FALSE;
           continue;
         }
-      if (!megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, size, left, &out->tensor[0], &gather, error)
+      if (!megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, input, left, &out->tensor[0], &gather, error)
           || !megatron_add_calls (m, GROUP_TENSOR, OP_REDUCE_SCATTER, size, left, &out->tensor[0], &scatter, error)
-          || !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, size,
-                                  left + (m->tp_overlap ? left : shown (gather, beside[half])), &out->tensor[1], NULL, error)
-          || !megatron_add_calls (m, GROUP_TENSOR, OP_REDUCE_SCATTER, size, m->tp_overlap ? left : shown (scatter, beside[half]),
+          || !megatron_add_calls (m, GROUP_TENSOR, OP_REDUCE_SCATTER, input, 0, &out->tensor[1], &back, error)
+          || !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, size, left, &out->tensor[1], NULL, error)
+          || !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, input, m->tp_overlap ? left : shown (gather, beside[half]), &out->tensor[1],
+                                  NULL, error)
+          || !megatron_add_calls (m, GROUP_TENSOR, OP_REDUCE_SCATTER, input, m->tp_overlap ? left : shown (back, beside[half]),
                                   &out->tensor[1], NULL, error))
         return FALSE;
     }
@@ -196,7 +253,7 @@ static gboolean
 context_calls (const OneLayer *l, LayerCost *out, GError **error)
 {
   const Megatron *m = l->m;
-  const double c = (double) m->cp, block = 2 * l->e * l->tokens * l->kv, own = l->e * l->tokens;
+  const double c = (double) m->cp, block = l->e * l->tokens * (l->k + l->v), own = l->e * l->tokens;
   double step, back;
 
   if (m->cp == 1)
@@ -208,8 +265,8 @@ context_calls (const OneLayer *l, LayerCost *out, GError **error)
   if (m->in->spec->cp_comm == CP_COMM_A2A)
     {
       for (guint pass = 0; pass < 2; pass++)
-        if (!megatron_add_calls (m, GROUP_CONTEXT, OP_ALL_TO_ALL, own * l->q, 2, &out->context[pass], NULL, error)
-            || !megatron_add_calls (m, GROUP_CONTEXT, OP_ALL_TO_ALL, own * l->kv, 2, &out->context[pass], NULL, error))
+        if (!megatron_add_calls (m, GROUP_CONTEXT, OP_ALL_TO_ALL, own * (l->q + l->context) / 2, 2, &out->context[pass], NULL, error)
+            || !megatron_add_calls (m, GROUP_CONTEXT, OP_ALL_TO_ALL, own * (l->k + l->v) / 2, 2, &out->context[pass], NULL, error))
           return FALSE;
       return TRUE;
     }
@@ -229,7 +286,7 @@ expert_calls (const OneLayer *l, LayerCost *out, GError **error)
   const Megatron *m = l->m;
   const double sent = l->e * l->sent * l->h, gathered = copies (m) ? 0 : l->e * l->visits * l->h;
 
-  for (guint pass = 0; m->experts && pass < 2; pass++)
+  for (guint pass = 0; l->kind == BLOCK_EXPERTS && pass < 2; pass++)
     if (!megatron_add_calls (m, GROUP_EXPERT, OP_ALL_TO_ALL, sent, 2, &out->expert[pass], NULL, error)
         || !megatron_add_calls (m, GROUP_EXPERT_TENSOR, OP_ALL_GATHER, gathered, 1, &out->expert_tensor[pass], NULL, error)
         || !megatron_add_calls (m, GROUP_EXPERT_TENSOR, OP_REDUCE_SCATTER, gathered, 1, &out->expert_tensor[pass], NULL, error))
@@ -238,21 +295,29 @@ expert_calls (const OneLayer *l, LayerCost *out, GError **error)
 }
 
 static OneLayer
-layer_of (const Megatron *m)
+layer_of (const Megatron *m, MegatronBlock kind)
 {
   const Shape *s = m->shape;
+  const gboolean experts = kind == BLOCK_EXPERTS;
+  const double rope = (double) s->qk_rope_head_dim, query = (double) shape_query_dim (s), value = (double) s->head_dim;
   OneLayer l = {
     .m = m, .llm = &m->llm, .e = m->llm.element, .sequence = (double) s->sequence, .h = (double) s->hidden, .t = (double) m->tp,
-    .d = (double) s->head_dim, .f = (double) s->ffn / (double) m->etp,
+    .kind = kind, .heads = (double) s->heads / (double) m->tp, .d = (query + value) / 2,
+    .f = megatron_ffn (m, kind) / (double) (experts ? m->etp : m->tp),
+    .shared = experts ? (double) (s->shared_experts * s->ffn) / (double) m->tp : 0,
   };
 
   l.tokens = (double) m->micro * l.sequence / (double) m->cp;
-  l.q = (double) s->heads / l.t * l.d;
-  l.kv = fmax ((double) s->kv_heads / l.t, 1) * l.d;
+  l.kv_heads = fmax ((double) s->kv_heads / l.t, 1);
+  l.q = l.heads * query;
+  l.k = l.kv_heads * query;
+  l.v = l.kv_heads * value;
+  l.context = l.heads * value;
+  l.input = s->kv_lora_rank == 0 ? l.h : (s->q_lora_rank > 0 ? (double) s->q_lora_rank : l.h) + (double) s->kv_lora_rank + rope;
   l.whole = l.e * l.tokens * l.h;
   l.split = m->sp ? l.whole / l.t : l.whole;
-  l.sent = l.tokens / (m->sp ? l.t : 1) * (m->experts ? (double) s->top_k * m->in->spec->imbalance : 1);
-  l.visits = m->experts ? l.sent * (copies (m) ? 1 : (double) m->etp) : l.tokens;
+  l.sent = l.tokens / (m->sp ? l.t : 1) * (experts ? (double) s->top_k * m->in->spec->imbalance : 1);
+  l.visits = experts ? l.sent * (copies (m) ? 1 : (double) m->etp) : l.tokens;
   return l;
 }
 
@@ -294,24 +359,27 @@ take_calls (const Megatron *m, PipelineWork *work, const MegatronCalls *calls, c
 }
 
 /* Word and position embedding: 7.5 activations forward, 6.5 back and the table's
- * gradient.  Output layer: three products, loss, norm. */
+ * gradient. */
 static gboolean
-edges (const OneLayer *l, guint at, PipelineWork *forward, PipelineWork *backward, MegatronCalls tensor[2], GError **error)
+embedding (const OneLayer *l, PipelineWork *forward, PipelineWork *backward, MegatronCalls tensor[2], GError **error)
+{
+  const Megatron *m = l->m;
+  const double left = 1 - (m->tp_overlap ? l->llm->value[LLM_TP_OVERLAP] : 0);
+
+  forward->seconds += add (l, 7.5 * l->split);
+  backward->seconds += add (l, 6.5 * l->split) + add (l, 8 * megatron_embedding_params (m));
+  return megatron_add_calls (m, GROUP_TENSOR, m->sp ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, l->whole, left, &tensor[0], NULL, error)
+         && (!m->sp || megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, l->whole, left, &tensor[1], NULL, error));
+}
+
+/* Three products, loss, norm. */
+static gboolean
+output_layer (const OneLayer *l, PipelineWork *forward, PipelineWork *backward, MegatronCalls tensor[2], GError **error)
 {
   const Megatron *m = l->m;
   const double columns = megatron_embedding_params (m) / l->h, left = 1 - (m->tp_overlap ? l->llm->value[LLM_TP_OVERLAP] : 0);
   double weight = 0, seconds;
 
-  if (at == 0)
-    {
-      forward->seconds += add (l, 7.5 * l->split);
-      backward->seconds += add (l, 6.5 * l->split) + add (l, 8 * megatron_embedding_params (m));
-      if (!megatron_add_calls (m, GROUP_TENSOR, m->sp ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, l->whole, left, &tensor[0], NULL, error)
-          || (m->sp && !megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, l->whole, left, &tensor[1], NULL, error)))
-        return FALSE;
-    }
-  if (at + 1 < megatron_virtual_stages (m))
-    return TRUE;
   forward->seconds += llm_stream (l->llm, LLM_NORM, 2 * l->split) + add (l, l->llm->value[LLM_LOSS_BYTES] / 2 * l->tokens * columns)
                       + llm_head (l->llm, l->tokens, columns, l->h);
   weight = llm_head (l->llm, columns, l->h, l->tokens);
@@ -327,11 +395,41 @@ edges (const OneLayer *l, guint at, PipelineWork *forward, PipelineWork *backwar
   return !m->sp || megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, l->whole, left, &tensor[0], NULL, error);
 }
 
+/* Embedding of the token ahead, norms of it and of the stream, the product that makes
+ * them one, and its column-parallel output gathered; the block is counted with the
+ * others, the output layer runs again (core/transformer/multi_token_prediction.py). */
+static gboolean
+predict_further (const OneLayer *l, PipelineWork *forward, PipelineWork *backward, MegatronCalls tensor[2], GError **error)
+{
+  const Megatron *m = l->m;
+  const double left = 1 - (m->tp_overlap ? l->llm->value[LLM_TP_OVERLAP] : 0);
+
+  forward->seconds += 2 * llm_stream (l->llm, LLM_NORM, 2 * l->split) + product (l, l->tokens, l->h / l->t, 2 * l->h, 1, &backward->seconds, NULL);
+  backward->seconds += 2 * llm_stream (l->llm, LLM_NORM, 5 * l->split);
+  return embedding (l, forward, backward, tensor, error) && output_layer (l, forward, backward, tensor, error)
+         && megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, m->sp ? 2 * l->whole : 0, left, &tensor[0], NULL, error)
+         && megatron_add_calls (m, GROUP_TENSOR, OP_ALL_GATHER, l->whole, left, &tensor[0], NULL, error)
+         && megatron_add_calls (m, GROUP_TENSOR, m->sp ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, 2 * l->whole, left, &tensor[1], NULL, error);
+}
+
+static gboolean
+edges (const OneLayer *l, guint at, PipelineWork *forward, PipelineWork *backward, MegatronCalls tensor[2], GError **error)
+{
+  if (at == 0 && !embedding (l, forward, backward, tensor, error))
+    return FALSE;
+  if (at + 1 < megatron_virtual_stages (l->m))
+    return TRUE;
+  for (guint64 i = 0; i < l->m->shape->mtp_layers; i++)
+    if (!predict_further (l, forward, backward, tensor, error))
+      return FALSE;
+  return output_layer (l, forward, backward, tensor, error);
+}
+
 /* What the host takes longer than the GPU. */
 static void
 add_host (const Megatron *m, PipelineWork *work, guint at, gboolean back)
 {
-  const double layers = (double) m->layers[at];
+  const double layers = megatron_blocks (m, at, BLOCK_DENSE) + megatron_blocks (m, at, BLOCK_EXPERTS);
   const guint ends = (at == 0) + (at + 1 == megatron_virtual_stages (m));   /* embedding, head */
   const double *of = m->llm.value;
   const int recompute = m->in->training->recompute;
@@ -348,42 +446,57 @@ add_host (const Megatron *m, PipelineWork *work, guint at, gboolean back)
   work->host = quick ? 0 : fmax (host * layers + ends * of[LLM_HOST_MICRO_BATCH] / 4 - gpu, 0);
 }
 
+/* `n` layers of a kind more. */
+static void
+pile_layers (const LayerCost *cost, double n, gboolean again, LayerCost *on)
+{
+  const double twice = again ? n : 0;
+
+  on->forward += n * cost->forward;
+  on->backward += n * (cost->backward + cost->again);
+  for (guint pass = 0; pass < 2; pass++)
+    {
+      megatron_pile (&on->tensor[pass], &cost->tensor[pass], n);
+      megatron_pile (&on->tensor[pass], &cost->tensor[0], pass * twice);
+      megatron_pile (&on->context[pass], &cost->context[pass], n);
+      megatron_pile (&on->context[pass], &cost->context[0], pass * twice);
+      megatron_pile (&on->expert[pass], &cost->expert[pass], n);
+      megatron_pile (&on->expert[pass], &cost->expert[0], pass * twice);
+      megatron_pile (&on->expert_tensor[pass], &cost->expert_tensor[pass], n);
+      megatron_pile (&on->expert_tensor[pass], &cost->expert_tensor[0], pass * twice);
+    }
+}
+
 gboolean
 megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward, GError **error)
 {
-  OneLayer layer = layer_of (m);
-  LayerCost cost = { 0 };
-  const double again = m->in->training->recompute == RECOMPUTE_FULL ? 1 : 0;
+  OneLayer layer[N_BLOCKS];
+  LayerCost cost[N_BLOCKS] = { { 0 }, { 0 } };
 
-  if (!layer_cost (&layer, &cost, error))
-    return FALSE;
+  for (MegatronBlock kind = 0; kind < N_BLOCKS; kind++)
+    {
+      layer[kind] = layer_of (m, kind);
+      if ((kind == BLOCK_EXPERTS ? m->experts : !m->experts || m->shape->dense_layers > 0) && !layer_cost (&layer[kind], &cost[kind], error))
+        return FALSE;
+    }
   for (guint at = 0; at < megatron_virtual_stages (m); at++)
     {
-      const double n = (double) m->layers[at];
-      MegatronCalls tensor[2] = { { 0 }, { 0 } };
+      LayerCost all = { 0 };
 
-      forward[at] = (PipelineWork) { .seconds = n * cost.forward };
-      backward[at] = (PipelineWork) { .seconds = n * (cost.backward + cost.again) };
-      megatron_pile (&tensor[0], &cost.tensor[0], n);
-      megatron_pile (&tensor[1], &cost.tensor[1], n);
-      megatron_pile (&tensor[1], &cost.tensor[0], n * again);
-      if (!edges (&layer, at, &forward[at], &backward[at], tensor, error))
+      for (MegatronBlock kind = 0; kind < N_BLOCKS; kind++)
+        pile_layers (&cost[kind], megatron_blocks (m, at, kind), m->in->training->recompute == RECOMPUTE_FULL, &all);
+      forward[at] = (PipelineWork) { .seconds = all.forward };
+      backward[at] = (PipelineWork) { .seconds = all.backward };
+      if (!edges (&layer[BLOCK_DENSE], at, &forward[at], &backward[at], all.tensor, error))
         return FALSE;
       for (guint pass = 0; pass < 2; pass++)
         {
           PipelineWork *work = pass == 0 ? &forward[at] : &backward[at];
-          MegatronCalls context = { 0 }, expert = { 0 }, expert_tensor = { 0 };
 
-          megatron_pile (&context, &cost.context[pass], n);
-          megatron_pile (&expert, &cost.expert[pass], n);
-          megatron_pile (&expert_tensor, &cost.expert_tensor[pass], n);
-          megatron_pile (&context, &cost.context[0], pass * n * again);
-          megatron_pile (&expert, &cost.expert[0], pass * n * again);
-          megatron_pile (&expert_tensor, &cost.expert_tensor[0], pass * n * again);
-          take_calls (m, work, &tensor[pass], pass == 0 ? "tensor-parallel forward" : "tensor-parallel backward");
-          take_calls (m, work, &context, pass == 0 ? "context-parallel forward" : "context-parallel backward");
-          take_calls (m, work, &expert, pass == 0 ? "expert all-to-all forward" : "expert all-to-all backward");
-          take_calls (m, work, &expert_tensor, pass == 0 ? "expert tensor-parallel forward" : "expert tensor-parallel backward");
+          take_calls (m, work, &all.tensor[pass], pass == 0 ? "tensor-parallel forward" : "tensor-parallel backward");
+          take_calls (m, work, &all.context[pass], pass == 0 ? "context-parallel forward" : "context-parallel backward");
+          take_calls (m, work, &all.expert[pass], pass == 0 ? "expert all-to-all forward" : "expert all-to-all backward");
+          take_calls (m, work, &all.expert_tensor[pass], pass == 0 ? "expert tensor-parallel forward" : "expert tensor-parallel backward");
           add_host (m, work, at, pass == 1);
         }
     }

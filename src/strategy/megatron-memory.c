@@ -7,25 +7,29 @@
  * al. 2022, equations 1 to 4, written out by tensor so that gates, grouped queries
  * and other widths count as they are (GPT: 34 h + 5 a s). */
 static double
-layer_bytes (const Megatron *m)
+layer_bytes (const Megatron *m, MegatronBlock kind)
 {
   const Shape *s = m->shape;
-  const double h = (double) s->hidden, t = (double) m->tp, d = (double) s->head_dim, f = (double) s->ffn / t, e = m->llm.element;
-  const double q = (double) s->heads / t * d, kv = fmax ((double) s->kv_heads / t, 1) * d, mask = m->dropout ? 1 : 0;
+  const gboolean experts = kind == BLOCK_EXPERTS;
+  const double h = (double) s->hidden, t = (double) m->tp, d = (double) s->head_dim, f = megatron_ffn (m, kind) / t, e = m->llm.element;
+  const double context = (double) s->heads / t * d, q = (double) s->heads / t * (double) shape_query_dim (s), mask = m->dropout ? 1 : 0;
+  const double kv_heads = fmax ((double) s->kv_heads / t, 1), kv = kv_heads * (d + (double) shape_query_dim (s));   /* keys and values */
+  const double squeezed = s->kv_lora_rank > 0 ? 2 * (double) (s->q_lora_rank + s->kv_lora_rank) + (double) s->qk_rope_head_dim : 0;
   const double outside = m->sp ? h / t : h, scores = (double) s->heads / t * (double) s->sequence;
-  const double visits = m->experts ? (double) s->top_k * m->in->spec->imbalance : 1;
-  const double gathered = m->experts ? outside * visits * (m->sp || m->tp == 1 ? (double) m->etp : 1) : outside;   /* inputs of experts */
+  const double visits = experts ? (double) s->top_k * m->in->spec->imbalance : 1;
+  const double gathered = experts ? outside * visits * (m->sp || m->tp == 1 ? (double) m->etp : 1) : outside;   /* inputs of experts */
   const gboolean kept_scores = !m->flash && m->in->training->recompute == RECOMPUTE_NONE;
   double bytes;
 
   if (m->in->training->recompute == RECOMPUTE_FULL)
     return e * outside;
   if (m->in->training->recompute == RECOMPUTE_PER_OP)   /* input, queries, values, context, one half of the gate, output */
-    return 2 * e * outside + e * (2 * q + kv) + visits * e * f;
+    return 2 * e * outside + e * (q + context + kv / 2) + visits * e * f;
   /* inputs of both norms and of the products behind them, masks of both dropouts */
   bytes = outside * (2 * e + 2 * e + 2 * mask) + e * (gathered - outside);
-  bytes += e * (q + 2 * kv) + e * q;   /* queries, keys, values; context */
-  bytes += visits * e * f * (m->gated ? 3 : 2);
+  bytes += e * (q + kv) + e * context;   /* queries, keys, values; context */
+  bytes += e * squeezed * outside / h;   /* of latent attention, behind and before its norms */
+  bytes += (visits * f + (experts ? (double) (s->shared_experts * s->ffn) / t : 0)) * e * (m->gated ? 3 : 2);
   return bytes + (kept_scores ? scores * (2 * e + mask) : 0);
 }
 
@@ -60,10 +64,11 @@ activation_bytes (const Megatron *m, guint stage)
   double layers = 0, bytes;
 
   for (guint chunk = 0; chunk < m->v; chunk++)
-    layers += (double) m->layers[chunk * m->pp + stage];
-  bytes = in_flight (m, stage) * (layers / (double) m->v * layer_bytes (m) - (m->in->spec->free_inputs ? input_bytes (m) : 0));
-  if (last)   /* final norm, its output, logits in 4 bytes */
-    bytes += 2 * m->llm.element * (double) m->shape->hidden / (m->sp ? t : 1) + 4 * megatron_embedding_params (m) / (double) m->shape->hidden;
+    for (MegatronBlock kind = 0; kind < N_BLOCKS; kind++)
+      layers += megatron_blocks (m, chunk * (guint) m->pp + stage, kind) * layer_bytes (m, kind);
+  bytes = in_flight (m, stage) * (layers / (double) m->v - (m->in->spec->free_inputs ? input_bytes (m) : 0));
+  if (last)   /* final norm, its output, logits in 4 bytes; of each further token too, with the product before */
+    bytes += (1 + (double) m->shape->mtp_layers) * (2 * m->llm.element * (double) m->shape->hidden / (m->sp ? t : 1) + 4 * megatron_embedding_params (m) / (double) m->shape->hidden);
   return tokens * bytes;
 }
 

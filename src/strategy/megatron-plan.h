@@ -31,13 +31,19 @@ guint    megatron_virtual_stages (const Megatron *m);
 /* Layers of each of its stages, uneven, by what they and the output layer cost. */
 void     megatron_deal_by_cost (Megatron *m);
 
-/* Parameters of one GPU: of a block outside its experts, of its experts, and what
- * a virtual stage holds besides blocks. */
-double megatron_block_params   (const Megatron *m);
+/* Blocks by their second half: one feed-forward part, or experts. */
+typedef enum { BLOCK_DENSE, BLOCK_EXPERTS, N_BLOCKS } MegatronBlock;
+/* How many a virtual stage has, those for further tokens counted; the width of one part or expert. */
+double megatron_blocks (const Megatron *m, guint virtual_stage, MegatronBlock kind);
+double megatron_ffn    (const Megatron *m, MegatronBlock kind);
+
+/* Parameters of one GPU: of a block outside its experts, of a block's experts. */
+double megatron_block_params   (const Megatron *m, MegatronBlock kind);
 double megatron_expert_params  (const Megatron *m);
-double megatron_edge_params    (const Megatron *m, guint virtual_stage);
 double megatron_embedding_params (const Megatron *m);
-/* All of a stage: outside experts, and its experts. */
+/* All of a virtual stage, with embedding and output layer: outside experts, and its experts. */
+void   megatron_chunk_params   (const Megatron *m, guint virtual_stage, double *dense, double *experts);
+/* The same of a stage. */
 void   megatron_stage_params   (const Megatron *m, guint stage, double *dense, double *experts);
 
 /* Groups of ranks of one stage, in Megatron's order: tensor, context, data; of

@@ -21,9 +21,10 @@ typedef struct
 static guint
 buckets (const Megatron *m, guint at)
 {
-  const double ranks = (double) (m->dp * m->cp), params = (double) m->layers[at] * megatron_block_params (m) + megatron_edge_params (m, at);
-  const double own = m->llm.value[LLM_BUCKET];
+  const double ranks = (double) (m->dp * m->cp), own = m->llm.value[LLM_BUCKET];
+  double params, experts;
 
+  megatron_chunk_params (m, at, &params, &experts);
   if (!(m->overlap_grad || m->overlap_param) || ranks < 2)
     return 1;
   if (own > 0)
@@ -82,10 +83,10 @@ reduce_part (Step *s, guint at, double share, guint after, GError **error)
 {
   const Megatron *m = s->m;
   const CollectiveOp op = m->distributed && (m->shard_gradients || m->llm.value[LLM_WHOLE_REDUCE] <= 0) ? OP_REDUCE_SCATTER : OP_ALL_REDUCE;
-  const double dense = (double) m->layers[at] * megatron_block_params (m) + megatron_edge_params (m, at);
-  const double experts = (double) m->layers[at] * megatron_expert_params (m);
   const guint stage = at % (guint) m->pp;
+  double dense, experts;
 
+  megatron_chunk_params (m, at, &dense, &experts);
   return reduce (s, stage, after, GROUP_DATA, op, dense * share * m->gradient, "gradients", error)
          && (experts <= 0 || reduce (s, stage, after, GROUP_EXPERT_DATA, op, experts * share * m->gradient, "gradients of experts", error));
 }
@@ -143,14 +144,15 @@ reduce_all (Step *s, GError **error)
   return TRUE;
 }
 
-/* A table on the first and the last stage is one: its gradients are summed. */
+/* A table on the first and the last stage is one: its gradients are summed.  So is that
+ * in which further tokens are looked up. */
 static gboolean
 reduce_tied (Step *s, GError **error)
 {
   const Megatron *m = s->m;
   GraphCall call;
 
-  if (m->pp < 2 || m->shape->tied != SHAPE_YES)
+  if (m->pp < 2 || (m->shape->tied != SHAPE_YES && m->shape->mtp_layers == 0))
     return TRUE;
   if (!megatron_pair (m, 0, (guint) m->pp - 1, OP_ALL_REDUCE, megatron_embedding_params (m) * m->gradient, "tied embedding", &call, error))
     return FALSE;
@@ -199,9 +201,9 @@ gather_ahead (Step *s, GError **error)
   for (guint at = 0; m->overlap_param && at < megatron_virtual_stages (m); at++)
     {
       const guint stage = at % (guint) m->pp, n = s->pieces[at];
-      const double dense = (double) m->layers[at] * megatron_block_params (m) + megatron_edge_params (m, at);
-      const double experts = (double) m->layers[at] * megatron_expert_params (m);
+      double dense, experts;
 
+      megatron_chunk_params (m, at, &dense, &experts);
       for (guint i = 0; i < n; i++)
         {
           const guint begin = s->rows->begin[stage];
