@@ -2,8 +2,8 @@
 #include "strategy/megatron-plan.h"
 #include <math.h>
 
-G_GNUC_PRINTF (3, 4) static gboolean
-refuse (GError **error, const char *where, const char *format, ...)
+gboolean
+megatron_refuse (GError **error, const char *where, const char *format, ...)
 {
   g_autofree char *text = NULL;
   va_list args;
@@ -45,7 +45,7 @@ must_divide (guint64 whole, guint64 value, const char *key, const char *what, GE
   if (whole % value == 0)
     return TRUE;
   g_autofree char *near = near_divisors (whole, value);
-  return refuse (error, key, "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s", value, whole, what, near);
+  return megatron_refuse (error, key, "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s", value, whole, what, near);
 }
 
 /* The degree that may give way while the others stay: what they leave divides.  Else
@@ -69,11 +69,11 @@ refuse_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
       if (degrees[i].value == 1 || gpus % others != 0)
         continue;
       g_autofree char *near = near_divisors (gpus / others, degrees[i].value);
-      return refuse (error, key, "%s; %s %s", text, degrees[i].key, near);
+      return megatron_refuse (error, key, "%s; %s %s", text, degrees[i].key, near);
     }
   if (gpus < product)
-    return refuse (error, "[strategy] tensor-parallel", "%s; %" G_GUINT64_FORMAT " GPUs are the least that do", text, product);
-  return refuse (error, "[strategy] tensor-parallel", "%s; %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " GPUs would", text,
+    return megatron_refuse (error, "[strategy] tensor-parallel", "%s; %" G_GUINT64_FORMAT " GPUs are the least that do", text, product);
+  return megatron_refuse (error, "[strategy] tensor-parallel", "%s; %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " GPUs would", text,
                  gpus / product * product, (gpus / product + 1) * product);
 }
 
@@ -97,7 +97,7 @@ check_experts (const StrategySpec *spec, guint64 stage, GError **error)
   g_autofree char *near = near_divisors (stage / etp, ep);
   g_autofree char *of = etp == spec->tensor_parallel ? g_strdup ("data- and context-parallel GPUs")
                                                      : g_strdup_printf ("groups of expert-tensor-parallel %" G_GUINT64_FORMAT " in a stage", etp);
-  return refuse (error, "[strategy] expert-parallel", "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s%s", ep, stage / etp, of, near,
+  return megatron_refuse (error, "[strategy] expert-parallel", "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s%s", ep, stage / etp, of, near,
                  stage % ep == 0 && spec->sequence_parallel != 0 ? ", or expert-tensor-parallel = 1" : "");
 }
 
@@ -119,10 +119,10 @@ static gboolean
 check_schedule (const StrategySpec *spec, GError **error)
 {
   if (interleaved (spec) && (spec->pipeline_parallel < 2 || spec->virtual_stages < 2))
-    return refuse (error, "[strategy] schedule", "interleaved needs at least 2 stages with at least 2 chunks each, not pipeline-parallel %"
+    return megatron_refuse (error, "[strategy] schedule", "interleaved needs at least 2 stages with at least 2 chunks each, not pipeline-parallel %"
                    G_GUINT64_FORMAT " and virtual-stages %" G_GUINT64_FORMAT, spec->pipeline_parallel, spec->virtual_stages);
   if (!interleaved (spec) && spec->virtual_stages > 1)
-    return refuse (error, "[strategy] virtual-stages", "%" G_GUINT64_FORMAT " chunks a stage go with schedule interleaved; 1 with gpipe and 1f1b",
+    return megatron_refuse (error, "[strategy] virtual-stages", "%" G_GUINT64_FORMAT " chunks a stage go with schedule interleaved; 1 with gpipe and 1f1b",
                    spec->virtual_stages);
   return TRUE;
 }
@@ -134,9 +134,9 @@ refuse_batch (guint64 global, guint64 unit, const char *what, GError **error)
   const guint64 below = global / unit * unit;
 
   if (below == 0)
-    return refuse (error, "[training] global-batch", "%" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT
+    return megatron_refuse (error, "[training] global-batch", "%" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT
                    " is the least that does", global, what, unit);
-  return refuse (error, "[training] global-batch", "%" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT " and %"
+  return megatron_refuse (error, "[training] global-batch", "%" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT " and %"
                  G_GUINT64_FORMAT " would", global, what, below, below + unit);
 }
 
@@ -169,7 +169,7 @@ megatron_batch (const StrategySpec *spec, const TrainingSpec *training, guint64 
       return refuse_batch (global, dp * micro * group_of (spec), what, error);
     }
   if (interleaved (spec) && group_of (spec) < spec->pipeline_parallel)
-    return refuse (error, "[strategy] interleave-group", "%" G_GUINT64_FORMAT " is below the %" G_GUINT64_FORMAT " stages; %"
+    return megatron_refuse (error, "[strategy] interleave-group", "%" G_GUINT64_FORMAT " is below the %" G_GUINT64_FORMAT " stages; %"
                    G_GUINT64_FORMAT " is the least", group_of (spec), spec->pipeline_parallel, spec->pipeline_parallel);
   return TRUE;
 }
@@ -184,18 +184,22 @@ check_shape (const Megatron *m, GError **error)
       || !must_divide (shape->ffn, m->etp, m->etp == m->tp ? "[strategy] tensor-parallel" : "[strategy] expert-tensor-parallel",
                        "columns of the feed-forward part", error))
     return FALSE;
+  if ((shape->dense_layers > 0 && !must_divide (shape->dense_ffn, m->tp, "[strategy] tensor-parallel", "columns of dense-ffn", error))
+      || (shape->shared_experts > 0 && !must_divide (shape->shared_experts * shape->ffn, m->tp, "[strategy] tensor-parallel",
+                                                     "columns of the shared experts", error)))
+    return FALSE;
   if (kv % m->tp != 0 && m->tp % kv != 0)
     return must_divide (kv, m->tp, "[strategy] tensor-parallel", "key and value heads", error);
   if (m->in->spec->expert_parallel > 1 && !m->experts)
-    return refuse (error, "[strategy] expert-parallel", "%" G_GUINT64_FORMAT " GPUs share experts, but the workload has none; 1, or [workload] experts",
+    return megatron_refuse (error, "[strategy] expert-parallel", "%" G_GUINT64_FORMAT " GPUs share experts, but the workload has none; 1, or [workload] experts",
                    m->ep);
   if (m->experts && !must_divide (shape->experts, m->ep, "[strategy] expert-parallel", "experts", error))
     return FALSE;
   if (m->etp != m->tp && !m->experts)
-    return refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " GPUs share each expert, but the workload has none; leave it out, "
+    return megatron_refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " GPUs share each expert, but the workload has none; leave it out, "
                    "or [workload] experts", m->etp);
   if (m->etp != m->tp && m->tp > 1 && !m->sp)
-    return refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " beside tensor-parallel %" G_GUINT64_FORMAT
+    return megatron_refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " beside tensor-parallel %" G_GUINT64_FORMAT
                    " needs sequence-parallel = yes, or each token would be there %" G_GUINT64_FORMAT " times", m->etp, m->tp, m->tp);
   if (m->cp > 1 && !must_divide (shape->sequence / 2, m->cp, "[strategy] context-parallel", "pairs of tokens of a sample", error))
     return FALSE;
@@ -211,12 +215,12 @@ deal_last (Megatron *m, GError **error)
   const char *where = "[strategy] last-stage-layers";
 
   if (m->pp < 2 || m->v > 1 || m->in->spec->account_embedding || m->in->spec->account_loss)
-    return refuse (error, where, "needs pipeline-parallel of at least 2, 1 virtual stage and no account-for-embedding or -loss");
+    return megatron_refuse (error, where, "needs pipeline-parallel of at least 2, 1 virtual stage and no account-for-embedding or -loss");
   if (last >= all || (all - last) % others != 0)
     {
       const guint64 nearest = last >= all ? all - others : all - (all - last + others / 2) / others * others;
 
-      return refuse (error, where, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " layers leave no equal shares for the other %" G_GUINT64_FORMAT
+      return megatron_refuse (error, where, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " layers leave no equal shares for the other %" G_GUINT64_FORMAT
                      " stages; %" G_GUINT64_FORMAT " would", last, all, others, nearest);
     }
   m->layers = g_new (guint64, m->pp);
@@ -231,7 +235,7 @@ deal_costs (Megatron *m, GError **error)
   const StrategySpec *spec = m->in->spec;
 
   if (m->v > 1 || spec->last_stage_layers > 0 || spec->account_embedding || spec->account_loss)
-    return refuse (error, "[strategy] stages-by-cost", "needs 1 virtual stage and no last-stage-layers, account-for-embedding or -loss");
+    return megatron_refuse (error, "[strategy] stages-by-cost", "needs 1 virtual stage and no last-stage-layers, account-for-embedding or -loss");
   megatron_deal_by_cost (m);
   return TRUE;
 }
@@ -243,6 +247,8 @@ deal_layers (Megatron *m, GError **error)
 
   if (spec->stages_by_cost)
     return deal_costs (m, error);
+  if (spec->stage_layers != NULL)
+    return megatron_deal_list (m, error);
   if (spec->last_stage_layers > 0)
     return deal_last (m, error);
   const guint64 stages = m->pp * m->v, extra = (spec->account_embedding ? 1 : 0) + (spec->account_loss ? 1 : 0);
@@ -258,7 +264,7 @@ deal_layers (Megatron *m, GError **error)
       g_autofree char *layers = below > extra ? g_strdup_printf ("%" G_GUINT64_FORMAT " or %" G_GUINT64_FORMAT, below - extra, below + stages - extra)
                                               : g_strdup_printf ("%" G_GUINT64_FORMAT, below + stages - extra);
 
-      return refuse (error, chunks ? "[strategy] virtual-stages" : "[strategy] pipeline-parallel",
+      return megatron_refuse (error, chunks ? "[strategy] virtual-stages" : "[strategy] pipeline-parallel",
                      "%" G_GUINT64_FORMAT " layers%s do not divide into %" G_GUINT64_FORMAT " stages of %" G_GUINT64_FORMAT
                      " chunk%s; %s, or %s layers", m->shape->layers, extra > 0 ? " with what counts as layers" : "", m->pp, m->v,
                      m->v == 1 ? "" : "s", degree, layers);
@@ -299,7 +305,7 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
   };
 
   if (shape->architecture != ARCHITECTURE_GPT && shape->architecture != ARCHITECTURE_LLAMA && shape->architecture != ARCHITECTURE_MPT)
-    return refuse (error, "[workload] name", "'%s' is no decoder of a known shape, which megatron needs; give a gpt, llama or mpt, "
+    return megatron_refuse (error, "[workload] name", "'%s' is no decoder of a known shape, which megatron needs; give a gpt, llama or mpt, "
                    "or an architecture and its shape", in->workload->name);
   m.dp = m.world / (m.tp * m.pp * m.cp);
   m.edp = m.world / (m.etp * m.ep * m.pp);
@@ -309,7 +315,7 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
   m.distributed = spec->distributed_optimizer != 0;
   m.shard_gradients = spec->shard_gradients != 0;
   if (m.shard_gradients && !m.distributed)
-    return refuse (error, "[strategy] shard-gradients", "needs distributed-optimizer = yes: whoever owns a parameter's state owns its gradient");
+    return megatron_refuse (error, "[strategy] shard-gradients", "needs distributed-optimizer = yes: whoever owns a parameter's state owns its gradient");
   m.overlap_grad = spec->overlap_grad_reduce != 0;
   m.overlap_param = spec->overlap_param_gather != 0 && m.distributed;
   m.tp_overlap = spec->tp_comm_overlap != 0;

@@ -22,6 +22,7 @@ typedef struct
   Arena   *arena;                          /* of the graph; NULL: nothing is built */
 } Megatron;
 
+gboolean megatron_refuse (GError **error, const char *where, const char *format, ...) G_GNUC_PRINTF (3, 4);
 gboolean megatron_plan  (const StepInput *in, Megatron *out, GError **error);
 void     megatron_clear (Megatron *m);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Megatron, megatron_clear)
@@ -30,6 +31,8 @@ gboolean megatron_batch (const StrategySpec *spec, const TrainingSpec *training,
 guint    megatron_virtual_stages (const Megatron *m);
 /* Layers of each of its stages, uneven, by what they and the output layer cost. */
 void     megatron_deal_by_cost (Megatron *m);
+/* As [strategy] stage-layers says. */
+gboolean megatron_deal_list    (Megatron *m, GError **error);
 
 /* Blocks by their second half: one feed-forward part, or experts. */
 typedef enum { BLOCK_DENSE, BLOCK_EXPERTS, N_BLOCKS } MegatronBlock;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/megatron-plan.h"
+#include <string.h>
 
 /* nanotron: blocks fill a stage up to and with the one that takes the sum of their
  * costs to the stage's share; a block costs the weights of its products, the output
@@ -21,4 +22,58 @@ megatron_deal_by_cost (Megatron *m)
       while (stage + 1 < m->pp && block * (double) (i + 1) >= whole / (double) m->pp * (double) (stage + 1))
         stage++;
     }
+}
+
+/* "2*30" or "2": layers of so many stages. */
+static gboolean
+read_item (const char *text, guint64 *layers, guint64 *times)
+{
+  g_autofree char *copy = g_strstrip (g_strdup (text));
+  char *star = strchr (copy, '*');
+
+  *times = 1;
+  if (star != NULL)
+    {
+      *star = '\0';
+      if (!g_ascii_string_to_unsigned (g_strstrip (star + 1), 10, 1, 100000, times, NULL))
+        return FALSE;
+    }
+  return g_ascii_string_to_unsigned (g_strchomp (copy), 10, 0, 100000, layers, NULL);
+}
+
+/* Megatron-Core's pipeline-model-parallel-layout by its numbers: a stage that holds the
+ * embedding or the output layer may have no layer besides. */
+gboolean
+megatron_deal_list (Megatron *m, GError **error)
+{
+  const char *where = "[strategy] stage-layers", *text = m->in->spec->stage_layers;
+  g_auto (GStrv) items = g_strsplit (text, ",", 0);
+  const guint64 stages = m->pp * m->v;
+  guint64 n = 0, sum = 0;
+  gboolean empty = FALSE;
+
+  if (m->in->spec->last_stage_layers > 0 || m->in->spec->account_embedding || m->in->spec->account_loss || m->in->spec->stages_by_cost)
+    return megatron_refuse (error, where, "says it all; no last-stage-layers, stages-by-cost, account-for-embedding or -loss beside it");
+  m->layers = g_new0 (guint64, stages);
+  for (guint i = 0; items[i] != NULL; i++)
+    {
+      guint64 layers, times;
+
+      if (!read_item (items[i], &layers, &times))
+        return megatron_refuse (error, where, "'%s' is no count of layers; counts, or layers * stages, are right, as '1, 2*30, 0'", g_strstrip (items[i]));
+      for (guint64 k = 0; k < times && n + k < stages; k++)
+        {
+          m->layers[n + k] = layers;
+          empty = empty || (layers == 0 && n + k > 0 && n + k + 1 < stages);
+        }
+      n += times;
+      sum += layers * times;
+    }
+  if (n != stages)
+    return megatron_refuse (error, where, "has %" G_GUINT64_FORMAT " stages; %" G_GUINT64_FORMAT " are right (pipeline-parallel x virtual-stages)", n, stages);
+  if (sum != m->shape->layers)
+    return megatron_refuse (error, where, "has %" G_GUINT64_FORMAT " layers; the workload has %" G_GUINT64_FORMAT, sum, m->shape->layers);
+  if (empty)
+    return megatron_refuse (error, where, "0 layers go with the first and the last stage alone, which have embedding and output layer");
+  return TRUE;
 }

@@ -211,6 +211,8 @@ const Key strategy_keys[] = {
     "Megatron: the last stage has a layer less, for the output layer and the loss." },
   { "last-stage-layers", KEY_COUNT, UNIT_NONE, AT (last_stage_layers), NULL,
     "Megatron: layers of the last stage, beside the output layer; without it as many as the others.", 1, 1e5 },
+  { "stage-layers", KEY_STRING, UNIT_NONE, AT (stage_layers), NULL,
+    "Megatron: layers of each virtual stage in the order in which a sample meets them, as '1, 2*30, 0'; without it equal shares." },
   { "stages-by-cost", KEY_BOOLEAN, UNIT_NONE, AT (stages_by_cost), "false",
     "Megatron: stages end with the block that takes them to an equal share of the cost, the output layer counted; as nanotron does." },
   { "dropout", KEY_CHOICE, UNIT_NONE, AT (dropout), "auto",

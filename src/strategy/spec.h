@@ -91,6 +91,7 @@ typedef struct
   int      sequence_parallel, distributed_optimizer, overlap_grad_reduce, overlap_param_gather, tp_comm_overlap;
   int      grad_fp32, overlap_p2p, dropout;     /* AUTO_* */
   guint64  last_stage_layers;                   /* 0: as the others */
+  char    *stage_layers;                        /* "1, 2*30, 0"; NULL: equal shares */
   int      shard_gradients;                     /* summed gradients live with their owners */
   gboolean free_inputs;                         /* of a model chunk */
   gboolean stages_by_cost;                      /* nanotron */
