@@ -18,7 +18,7 @@ static const double h = 7168, table = 129280.0 * 7168, expert = 3.0 * 7168 * 204
 static const double squeezed = 7168.0 * 1536 + 1536 + 7168 * 576 + 512;             /* and their norms */
 static const double widened = 1536.0 * 128 * 192 + 512.0 * 128 * 256 + 128.0 * 128 * 7168;
 
-/* `sets`: blank-separated "group.key=value"; a '_' stands for a blank in it. */
+/* `sets`: blank-separated "group.key=value"; a '~' stands for a blank in it. */
 static Scenario *
 scenario (const char *sets)
 {
@@ -27,7 +27,7 @@ scenario (const char *sets)
   Scenario *s;
 
   for (guint i = 0; list[i] != NULL; i++)
-    g_strdelimit (list[i], "_", ' ');
+    g_strdelimit (list[i], "~", ' ');
   s = scenario_parse ("test.ini", base, strlen (base), sets[0] != '\0' ? (const char *const *) list : NULL, &error);
   g_assert_no_error (error);
   return s;
@@ -116,6 +116,34 @@ test_bytes (void)
                                             "tied embedding"), table * 4, 1);
 }
 
+/* Selective recomputation leaves out what it names: what widens gives 128 x (192 + 192 +
+ * 128) columns, gates of 8 experts 2048 each, norms 7168 twice; and it costs time. */
+static void
+test_modules (void)
+{
+#define SHARED "strategy.expert-parallel=64 training.recompute=selective training.recompute-modules="
+  static const struct { const char *sets; double columns; } cases[] = {
+    { SHARED "core_attn", 0 }, { SHARED "mla_up_proj", 61 * 128 * 512.0 }, { SHARED "moe_act", 58 * 8 * 2048.0 }, { SHARED "layernorm", 61 * 2 * 7168.0 },
+    { SHARED "mlp", 3 * 3 * 18432.0 }, { SHARED "shared_experts", 58 * 3 * 2048.0 }, { SHARED "moe", 58 * (7 * 7168.0 + 27 * 2048) },
+    { SHARED "moe,~moe_act", 58 * (7 * 7168.0 + 27 * 2048) }, { SHARED "mla_up_proj,moe_act", 61 * 128 * 512.0 + 58 * 8 * 2048 },
+  };
+#undef SHARED
+  g_autoptr (Scenario) none = scenario ("strategy.expert-parallel=64");
+  g_autoptr (Result) kept = run_scenario (none, &(RunOptions) { 0 }, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Scenario) s = scenario (cases[i].sets);
+      g_autoptr (Result) r = run_scenario (s, &(RunOptions) { 0 }, NULL);
+
+      g_assert_cmpfloat_with_epsilon (kept->memory.activations - r->memory.activations, 4096 * 2 * cases[i].columns, 1e-9 * kept->memory.activations);
+      g_assert_cmpfloat (r->step_time, >, kept->step_time);
+    }
+  /* moe sends its tokens once more in the backward pass */
+  g_assert_cmpfloat_with_epsilon (bytes_of ("strategy.expert-parallel=64 training.recompute=selective training.recompute-modules=moe", "expert all-to-all backward"),
+                                  2 * bytes_of ("strategy.expert-parallel=64", "expert all-to-all backward"), 1);
+}
+
 /* Kept of a layer and token, two bytes a value: the stream before both norms and behind,
  * queries and keys 128 x 192, values and context 128 x 128; squeezed 1536 + 512 before and
  * behind their norms, 64 of position; 18432 or 8 + 1 times 2048 columns, of the gate, what it
@@ -162,6 +190,8 @@ test_bad_input (void)
     { "strategy.pipeline-parallel=2 strategy.stage-layers=31,30 strategy.account-for-loss=true", "says it all" },
     { "strategy.pipeline-parallel=2 strategy.stage-layers=2*99999999999999999999", "is no count of layers" },
     { "strategy.tensor-parallel=2 workload.dense-ffn=1001", "2 does not divide the 1001 columns of dense-ffn; 1 and 7 would" },
+    { "training.recompute-modules=moe", "goes with recompute = selective" },
+    { "training.recompute=selective training.recompute-modules=attn", "'attn' is none of core_attn" },
     { "strategy.expert-parallel=48 cluster.nodes=6 training.global-batch=48", "48 does not divide the 256 experts; 32 and 64 would" },
   };
 
@@ -185,6 +215,7 @@ main (int argc, char **argv)
   g_test_add_func ("/latent/parameters", test_params);
   g_test_add_func ("/latent/bytes", test_bytes);
   g_test_add_func ("/latent/memory", test_memory);
+  g_test_add_func ("/latent/recompute-modules", test_modules);
   g_test_add_func ("/latent/unfold", test_unfold);
   g_test_add_func ("/latent/bad-input", test_bad_input);
   return g_test_run ();

@@ -18,7 +18,7 @@ static const Whole wholes[] = {
   { "megatron-h100-none", NULL, "megatron_h100", "nodes>0", ANCHOR_NONE, 7, 0.055, 0.09, 0.8 },
   { "megatron-h100-smallest", NULL, "megatron_h100", "nodes>0", ANCHOR_SMALLEST, 4, 0.055, 0.08, 0.8 },
   { "megatron-bridge-experts", NULL, "megatron_bridge", "model=Qwen3*", ANCHOR_NONE, 66, 0.235, 0.45, 0.85 },
-  { "megatron-bridge-deepseek", NULL, "megatron_bridge", "model=DeepSeek*", ANCHOR_NONE, 22, 0.265, 0.45, 0.75 },
+  { "megatron-bridge-deepseek", NULL, "megatron_bridge", "model=DeepSeek*", ANCHOR_NONE, 22, 0.27, 0.47, 0.85 },
   { "megatron-bridge-none", NULL, "megatron_bridge", "model=LLAMA3*", ANCHOR_NONE, 36, 0.065, 0.12, 0.85 },
   { "megatron-bridge-smallest", NULL, "megatron_bridge", "nodes>0", ANCHOR_SMALLEST, 32, 0.045, 0.1, 0.85 },
   { "nanotron-none", NULL, "nanotron", "nodes>0", ANCHOR_NONE, 14, 0.14, 0.26, 0.9 },

@@ -21,6 +21,8 @@ typedef struct
   double qkv_grad, up_grad;    /* s of weight gradients that input-gradient collectives run beside */
   double attention;            /* s of the attention core forward */
   double attention_back;
+  double norms, up, activation, common, ffn;   /* s forward of what selective recomputation may name: norms, what widens, gates of
+                                  experts, shared experts, all of the second half */
   double kept;                 /* s forward of products that recompute by op does not repeat: every other one */
 } OneLayer;
 
@@ -99,10 +101,11 @@ latent_products (OneLayer *l, LayerCost *out)
 
   if (q_rank > 0)
     l->kept += squeeze (l, q_rank, 0, out);
-  out->forward += product (l, l->tokens, l->q, q_rank > 0 ? q_rank : l->h, 1, &out->backward, &l->qkv_grad);
+  l->up = product (l, l->tokens, l->q, q_rank > 0 ? q_rank : l->h, 1, &out->backward, &l->qkv_grad);
   l->kept += squeeze (l, rank, (double) s->qk_rope_head_dim, out);
-  out->forward += product (l, l->tokens, l->heads * (double) s->qk_nope_head_dim + l->v, rank, 1, &out->backward, &weight);
+  l->up += product (l, l->tokens, l->heads * (double) s->qk_nope_head_dim + l->v, rank, 1, &out->backward, &weight);
   l->qkv_grad += weight;
+  out->forward += l->up;
 }
 
 static void
@@ -126,7 +129,10 @@ attention_part (OneLayer *l, LayerCost *out)
     out->forward += add (l, 2 * pass * columns);
   if (s->positions == POSITIONS_ROTARY)
     {
-      out->forward += add (l, 2 * pass * (l->q + l->k));   /* latent: and the parts of each put together */
+      const double turn = add (l, 2 * pass * (l->q + l->k));   /* latent: and the parts of each put together */
+
+      l->up += turn;
+      out->forward += turn;
       out->backward += add (l, 2 * pass * (l->q + l->k));
     }
   attention_core (l, &l->attention, &l->attention_back);
@@ -140,6 +146,7 @@ attention_part (OneLayer *l, LayerCost *out)
   if (bias > 0)
     out->backward += add (l, pass * columns);
   out->forward += product (l, l->tokens, l->h, l->context, 1, &out->backward, NULL);
+  l->norms = 2 * llm_stream (l->llm, LLM_NORM, 2 * l->split);
 }
 
 /* `local` feed-forward parts of width f that take `visits` tokens in all. */
@@ -169,6 +176,7 @@ ffn_part (OneLayer *l, LayerCost *out)
   const gboolean experts = l->kind == BLOCK_EXPERTS;
 
   out->forward += llm_stream (l->llm, LLM_NORM, 2 * l->split);
+  l->ffn = -out->forward;
   if (experts)
     {
       out->forward += product (l, l->tokens / (l->m->sp ? l->t : 1), (double) s->experts, l->h, 1, &out->backward, NULL);
@@ -176,11 +184,15 @@ ffn_part (OneLayer *l, LayerCost *out)
       out->backward += 2 * add (l, 2 * l->e * l->sent * l->h);
     }
   feed_forward (l, l->visits, l->f, experts ? (double) (s->experts / l->m->ep) : 1, &l->up_grad, out);
+  l->activation = experts ? llm_stream (l->llm, LLM_ACTIVATION, (l->m->gated ? 3 : 2) * l->e * l->visits * l->f) : 0;
   if (l->shared > 0)
     {
+      l->common = -out->forward;
       feed_forward (l, l->tokens, l->shared, 1, &l->up_grad, out);
+      l->common += out->forward;
       out->forward += add (l, 3 * l->split);   /* its sum with what the experts gave */
     }
+  l->ffn += out->forward;
 }
 
 static void
@@ -321,7 +333,24 @@ layer_of (const Megatron *m, MegatronBlock kind)
   return l;
 }
 
-/* Seconds of the forward pass that run again: all, the attention core, or (torchtitan,
+/* Selective, by module; a part of one that is named too runs once. */
+static double
+modules_again (const OneLayer *l)
+{
+  const guint modules = l->m->modules;
+  const gboolean experts = l->kind == BLOCK_EXPERTS, whole = (modules & (experts ? MODULE_EXPERTS : MODULE_DENSE)) != 0;
+  double seconds = 0;
+
+  seconds += (modules & MODULE_CORE_ATTENTION) != 0 ? l->attention : 0;
+  seconds += (modules & MODULE_NORM) != 0 ? l->norms : 0;
+  seconds += (modules & MODULE_UP) != 0 ? l->up : 0;
+  if (whole)
+    return seconds + l->ffn;
+  seconds += experts && (modules & MODULE_ACTIVATION) != 0 ? l->activation : 0;
+  return seconds + (experts && (modules & MODULE_SHARED) != 0 ? l->common : 0);
+}
+
+/* Seconds of the forward pass that run again: all, some parts, or (torchtitan,
  * by op) all but attention and every other product.  By op the outputs of
  * reduce-scatters are kept; inputs are gathered again in any case. */
 static double
@@ -332,7 +361,7 @@ repeated (const OneLayer *l, double forward)
     case RECOMPUTE_FULL:
       return forward;
     case RECOMPUTE_SELECTIVE:
-      return l->attention;
+      return modules_again (l);
     case RECOMPUTE_PER_OP:
       return forward - l->attention - l->kept;
     default:
@@ -448,9 +477,9 @@ add_host (const Megatron *m, PipelineWork *work, guint at, gboolean back)
 
 /* `n` layers of a kind more. */
 static void
-pile_layers (const LayerCost *cost, double n, gboolean again, LayerCost *on)
+pile_layers (const Megatron *m, const LayerCost *cost, double n, LayerCost *on)
 {
-  const double twice = again ? n : 0;
+  const double twice = m->in->training->recompute == RECOMPUTE_FULL ? n : 0, routed = (m->modules & MODULE_EXPERTS) != 0 ? n : twice;
 
   on->forward += n * cost->forward;
   on->backward += n * (cost->backward + cost->again);
@@ -461,9 +490,9 @@ pile_layers (const LayerCost *cost, double n, gboolean again, LayerCost *on)
       megatron_pile (&on->context[pass], &cost->context[pass], n);
       megatron_pile (&on->context[pass], &cost->context[0], pass * twice);
       megatron_pile (&on->expert[pass], &cost->expert[pass], n);
-      megatron_pile (&on->expert[pass], &cost->expert[0], pass * twice);
+      megatron_pile (&on->expert[pass], &cost->expert[0], pass * routed);
       megatron_pile (&on->expert_tensor[pass], &cost->expert_tensor[pass], n);
-      megatron_pile (&on->expert_tensor[pass], &cost->expert_tensor[0], pass * twice);
+      megatron_pile (&on->expert_tensor[pass], &cost->expert_tensor[0], pass * routed);
     }
 }
 
@@ -484,7 +513,7 @@ megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward,
       LayerCost all = { 0 };
 
       for (MegatronBlock kind = 0; kind < N_BLOCKS; kind++)
-        pile_layers (&cost[kind], megatron_blocks (m, at, kind), m->in->training->recompute == RECOMPUTE_FULL, &all);
+        pile_layers (m, &cost[kind], megatron_blocks (m, at, kind), &all);
       forward[at] = (PipelineWork) { .seconds = all.forward };
       backward[at] = (PipelineWork) { .seconds = all.backward };
       if (!edges (&layer[BLOCK_DENSE], at, &forward[at], &backward[at], all.tensor, error))

@@ -18,7 +18,8 @@ layer_bytes (const Megatron *m, MegatronBlock kind)
   const double outside = m->sp ? h / t : h, scores = (double) s->heads / t * (double) s->sequence;
   const double visits = experts ? (double) s->top_k * m->in->spec->imbalance : 1;
   const double gathered = experts ? outside * visits * (m->sp || m->tp == 1 ? (double) m->etp : 1) : outside;   /* inputs of experts */
-  const gboolean kept_scores = !m->flash && m->in->training->recompute == RECOMPUTE_NONE;
+  const double columns = visits * f, shared = experts ? (double) (s->shared_experts * s->ffn) / t : 0, ways = m->gated ? 3 : 2;
+  const gboolean whole = (m->modules & (experts ? MODULE_EXPERTS : MODULE_DENSE)) != 0;
   double bytes;
 
   if (m->in->training->recompute == RECOMPUTE_FULL)
@@ -26,11 +27,14 @@ layer_bytes (const Megatron *m, MegatronBlock kind)
   if (m->in->training->recompute == RECOMPUTE_PER_OP)   /* input, queries, values, context, one half of the gate, output */
     return 2 * e * outside + e * (q + context + kv / 2) + visits * e * f;
   /* inputs of both norms and of the products behind them, masks of both dropouts */
-  bytes = outside * (2 * e + 2 * e + 2 * mask) + e * (gathered - outside);
-  bytes += e * (q + kv) + e * context;   /* queries, keys, values; context */
+  bytes = outside * (2 * e + 2 * mask + ((m->modules & MODULE_NORM) != 0 ? 0 : 2 * e));
+  bytes += ((m->modules & MODULE_UP) != 0 ? 0 : e * (q + kv)) + e * context;   /* queries, keys, values; context */
   bytes += e * squeezed * outside / h;   /* of latent attention, behind and before its norms */
-  bytes += (visits * f + (experts ? (double) (s->shared_experts * s->ffn) / t : 0)) * e * (m->gated ? 3 : 2);
-  return bytes + (kept_scores ? scores * (2 * e + mask) : 0);
+  bytes += m->flash || (m->modules & MODULE_CORE_ATTENTION) != 0 ? 0 : scores * (2 * e + mask);
+  if (whole)
+    return bytes;
+  bytes += e * (gathered - outside) + columns * e * (experts && (m->modules & MODULE_ACTIVATION) != 0 ? ways - 1 : ways);
+  return bytes + ((m->modules & MODULE_SHARED) != 0 ? 0 : shared * e * ways);
 }
 
 /* Of these, what came from the stage before. */

@@ -277,6 +277,40 @@ deal_layers (Megatron *m, GError **error)
   return TRUE;
 }
 
+/* Names of Megatron-Core's transformer_config.py, recompute_modules. */
+static gboolean
+read_modules (Megatron *m, GError **error)
+{
+  static const struct { const char *name; guint bit; } known[] = {
+    { "core_attn", MODULE_CORE_ATTENTION }, { "layernorm", MODULE_NORM }, { "mla_up_proj", MODULE_UP }, { "mlp", MODULE_DENSE },
+    { "moe", MODULE_EXPERTS }, { "moe_act", MODULE_ACTIVATION }, { "shared_experts", MODULE_SHARED },
+  };
+  const TrainingSpec *training = m->in->training;
+  const char *where = "[training] recompute-modules";
+  g_auto (GStrv) names = g_strsplit (training->recompute_modules != NULL ? training->recompute_modules : known[0].name, ",", 0);
+  guint i;
+
+  if (training->recompute != RECOMPUTE_SELECTIVE)
+    return training->recompute_modules == NULL || megatron_refuse (error, where, "goes with recompute = selective; full takes all");
+  for (guint k = 0; names[k] != NULL; k++)
+    {
+      const char *name = g_strstrip (names[k]);
+
+      for (i = 0; i < G_N_ELEMENTS (known) && !g_str_equal (known[i].name, name); i++)
+        continue;
+      if (i == G_N_ELEMENTS (known))
+        return megatron_refuse (error, where, "'%s' is none of core_attn, layernorm, mla_up_proj, mlp, moe, moe_act, shared_experts", name);
+      m->modules |= known[i].bit;
+    }
+  if ((m->modules & MODULE_UP) != 0 && m->shape->kv_lora_rank == 0)
+    return megatron_refuse (error, where, "mla_up_proj is of latent attention, which the workload has not ([workload] kv-lora-rank)");
+  if ((m->modules & (MODULE_EXPERTS | MODULE_ACTIVATION)) != 0 && !m->experts)
+    return megatron_refuse (error, where, "moe and moe_act are of experts, which the workload has not ([workload] experts)");
+  if ((m->modules & MODULE_SHARED) != 0 && m->shape->shared_experts == 0)
+    return megatron_refuse (error, where, "the workload has no shared_experts ([workload] shared-experts)");
+  return TRUE;
+}
+
 static gboolean
 settle (int key, gboolean otherwise)
 {
@@ -321,7 +355,7 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
   m.tp_overlap = spec->tp_comm_overlap != 0;
   m.gated = shape->gated == SHAPE_YES;
   m.experts = shape->experts > 1;
-  if (!check_shape (&m, error) || !deal_layers (&m, error) || !llm_init (&m.llm, in->compute, spec->stack, error))
+  if (!check_shape (&m, error) || !read_modules (&m, error) || !deal_layers (&m, error) || !llm_init (&m.llm, in->compute, spec->stack, error))
     return FALSE;
   m.flash = in->training->attention == ATTENTION_AUTO ? m.llm.value[LLM_FLASH] > 0 : in->training->attention == ATTENTION_FLASH;
   m.dropout = settle (spec->dropout, m.llm.value[LLM_DROPOUT] > 0 && shape->architecture == ARCHITECTURE_GPT);

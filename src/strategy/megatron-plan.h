@@ -16,6 +16,7 @@ typedef struct
   guint    group;
   guint64  micro, micro_batches;           /* samples of one; of a replica and step */
   gboolean sp, distributed, shard_gradients, overlap_grad, overlap_param, tp_overlap, overlap_p2p, flash, dropout, gated, experts;
+  guint    modules;                        /* MODULE_*: computed again; 0 unless recomputation is selective */
   double   gradient;                       /* bytes on the wire */
   guint64 *layers;                         /* of each virtual stage */
   LlmModel llm;
@@ -26,6 +27,9 @@ gboolean megatron_refuse (GError **error, const char *where, const char *format,
 gboolean megatron_plan  (const StepInput *in, Megatron *out, GError **error);
 void     megatron_clear (Megatron *m);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Megatron, megatron_clear)
+/* Parts of a layer that selective recomputation may name (recompute-modules). */
+enum { MODULE_CORE_ATTENTION = 1, MODULE_NORM = 2, MODULE_UP = 4, MODULE_DENSE = 8, MODULE_EXPERTS = 16, MODULE_ACTIVATION = 32, MODULE_SHARED = 64 };
+
 /* The part of it that needs no workload. */
 gboolean megatron_batch (const StrategySpec *spec, const TrainingSpec *training, guint64 gpus, Batch *out, GError **error);
 guint    megatron_virtual_stages (const Megatron *m);

@@ -39,6 +39,8 @@ const Key training_keys[] = {
     "Epochs of the whole training." },
   { "recompute", KEY_CHOICE, UNIT_NONE, offsetof (TrainingSpec, recompute), "none",
     "Activations of transformer blocks not kept but computed again: none, those of attention (selective), all (full), all but attention and every second matrix product (per-op: torchtitan).", .choices = recompute_names },
+  { "recompute-modules", KEY_STRING, UNIT_NONE, offsetof (TrainingSpec, recompute_modules), NULL,
+    "Megatron, recompute = selective: which parts, of core_attn, layernorm, mla_up_proj, mlp, moe, moe_act, shared_experts; without it core_attn." },
   { "attention", KEY_CHOICE, UNIT_NONE, offsetof (TrainingSpec, attention), "auto",
     "Attention scores written to memory (unfused) or not (flash); auto: flash with zero and fsdp in two-byte precision, as the stack has it with megatron, else unfused.", .choices = attention_names },
   { "chunked-loss", KEY_BOOLEAN, UNIT_NONE, offsetof (TrainingSpec, chunked_loss), "false",

@@ -14,6 +14,7 @@ typedef struct
   guint64 samples;            /* in an epoch; 0: the workload's */
   guint64 epochs;
   int     recompute;          /* activations of transformer blocks computed again in the backward pass */
+  char   *recompute_modules;  /* what selective recomputation computes again; NULL: core_attn */
   int     attention;          /* AUTO: flash where the framework's stack has it */
   gboolean chunked_loss;      /* output layer and loss in pieces */
   guint64 offload_activations; /* blocks whose activations wait in host memory */
