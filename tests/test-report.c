@@ -214,7 +214,7 @@ test_run_table (void)
   /* 22.5 of 25 ms on the NICs */
   check_has (out->str, "largest loss is exposed communication, 25.00 ms of 90.00 ms, 90 % of it");
   check_has (out->str, "(nic-out)");
-  check_has (out->str, "ideal network    65.00  27.8 %  1.38 x");
+  check_has (out->str, "ideal network (bytes take no time)    65.00  27.8 %  1.38 x");
   check_has (out->str, "12.76 GiB of 16.00 GiB: fits");
   check_has (out->str, "Warning: too few | reducers");
   g_assert_null (strstr (out->str, "nan"));
@@ -241,10 +241,35 @@ test_collectives_grouped (void)
   result.n_collectives = 8;
   result.collectives = many;
   report_run (out, FORMAT_TABLE, no_scenarios, results, 1, FALSE, FALSE, &look_plain);
-  check_has (out->str, "7 x bucket  27.25 to 31.50 MB  ring simple");
+  check_has (out->str, "7 x bucket  27.2 to 31.5 MB  ring simple");
   /* seven calls of 15 ms */
   check_has (out->str, "105.00");
-  check_has (out->str, "buffers              1.000 MB");
+  check_has (out->str, "buffers             1.00 MB");
+}
+
+/* Gathers of two sizes take turns: a line for each size, under the word that they share. */
+static void
+test_collectives_by_turns (void)
+{
+  CollectiveUse many[8];
+  Result result = sample (5, 0.090);
+  Result *const results[] = { &result };
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  for (guint i = 0; i < 8; i++)
+    {
+      many[i] = collectives[0];
+      many[i].label = i < 6 ? i % 2 == 0 ? "gather h0.qkv" : "gather h0.fc" : i == 6 ? "sum forward" : "sum backward";
+      many[i].bytes = i % 2 == 0 ? 10e6 : 40e6;
+    }
+  many[7].bytes = many[6].bytes;
+  result.n_collectives = 8;
+  result.collectives = many;
+  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, FALSE, FALSE, &look_plain);
+  check_has (out->str, "\n  3 x gather    10.0 MB  ring simple");
+  check_has (out->str, "\n  3 x gather    40.0 MB  ring simple");
+  check_has (out->str, "\n  sum forward   10.0 MB  ring simple");
+  check_has (out->str, "\n  sum backward  10.0 MB  ring simple");
 }
 
 static void
@@ -321,7 +346,7 @@ test_scale_table (void)
   check_has (out->str, "199.6 | -4.8 % |");
   /* 280/190 - 1 */
   check_has (out->str, "| +47.4 % |");
-  check_has (out->str, "The knee is at 1 node (8 GPUs): the step to 16 GPUs changes the throughput by +47.4 %,");
+  check_has (out->str, "The knee is at 1 node (8 GPUs): going on to 16 GPUs changes the throughput by +47.4 %,");
   check_has (out->str, "Measured at 9 x 8 GPUs");
   report_scale (csv, FORMAT_CSV, NULL, &study, &look_plain);
   g_assert_true (g_str_has_prefix (csv->str, "nodes,gpus,global_batch,step_time_s,"));
@@ -453,6 +478,7 @@ main (int argc, char **argv)
   g_test_add_func ("/report/text/wrap", test_wrap);
   g_test_add_func ("/report/run/table", test_run_table);
   g_test_add_func ("/report/run/collectives-grouped", test_collectives_grouped);
+  g_test_add_func ("/report/run/collectives-by-turns", test_collectives_by_turns);
   g_test_add_func ("/report/run/csv", test_run_csv);
   g_test_add_func ("/report/run/json", test_run_json);
   g_test_add_func ("/report/scale", test_scale_table);

@@ -47,22 +47,6 @@ static const CalibrateKind kinds[] = {
   { "step", fit_step },
 };
 
-static const CalibrateKind *
-find_kind (const char *name, GError **error)
-{
-  const char *names[G_N_ELEMENTS (kinds) + 1] = { NULL };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
-    {
-      if (g_str_equal (kinds[i].name, name))
-        return &kinds[i];
-      names[i] = kinds[i].name;
-    }
-  g_autofree char *wrong = names_unknown ("kind of calibration", name, names);
-  usage_error (error, "%s", wrong);
-  return NULL;
-}
-
 /* The picture's title is the name of its table. */
 static gboolean
 draw (const GString *points, const char *path, GError **error)
@@ -94,7 +78,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Calibration, calibration_clear)
 static gboolean
 run_calibrate (Call *call, GError **error)
 {
-  const CalibrateKind *kind = find_kind (call->args[0], error);
+  const CalibrateKind *kind = kind_find ("kind of calibration", call->args[0], kinds, G_N_ELEMENTS (kinds), sizeof kinds[0], error);
   g_auto (Calibration) made = { g_string_new (NULL), g_string_new (NULL), g_string_new (NULL), g_ptr_array_new_with_free_func (g_free) };
   g_autofree char *path = NULL;
 

@@ -62,6 +62,7 @@ typedef struct
   char         **args;          /* NULL-terminated */
   GString       *out;           /* the results: written at the end, whole */
   int            status;        /* STATUS_DONE unless the command says otherwise */
+  const char    *doing;         /* what may take long, for the notice; atomic; NULL: nothing to add */
 } Call;
 
 /* A command: one file, one const table. */
@@ -72,6 +73,7 @@ struct Command
   guint         min_args, max_args;
   const Option *options;        /* its own; ends with { NULL } */
   gboolean      sets, formats, writes;   /* takes --set; --format; -o */
+  gboolean      progress;       /* says itself how far it is */
   const char   *details;        /* paragraphs of --help */
   gboolean    (*run) (Call *call, GError **error);
 };
@@ -84,6 +86,13 @@ gboolean options_parse  (Call *call, char **argv, GError **error);
 void     options_clear  (Options *options);
 /* The n-th option that a command takes, its own and the common ones; NULL: no more. */
 const Option *command_option (const Command *command, guint n);
+
+/* notice.c */
+/* On a terminal one remark if the command still runs after two seconds; else NULL. */
+typedef struct Notice Notice;
+Notice *notice_new  (Call *call);
+void    notice_free (Notice *notice);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Notice, notice_free)
 
 /* help.c */
 void help_program (GString *out, gboolean full);
@@ -106,6 +115,8 @@ void     call_warnings (const Call *call, const char *path, const Result *result
 Look     call_look    (const Call *call);
 /* Says an error and gives its exit status; `command` NULL: none yet. */
 int      output_error (const Command *command, const GError *error);
+/* The row of a table whose first member is that name; NULL, with the names that there are: none. */
+const void *kind_find (const char *what, const char *name, const void *rows, gsize n, gsize size, GError **error);
 void     usage_error  (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 /* Loads with the call's --set. */

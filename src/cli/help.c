@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
 #include "cli/cli.h"
+#include "report/text.h"
+
+/* Where the words about options begin. */
+static const guint option_column = 29;
 
 static const char program_details[] =
   "A SCENARIO is a file of groups and keys ('lockstep list keys'), or '-' for standard input.\n"
@@ -50,7 +56,11 @@ append_option (GString *out, const Option *option)
     left = g_strdup_printf ("-%c, --%s%s%s", option->letter, option->name, blank, argument);
   else
     left = g_strdup_printf ("--%s%s%s", option->name, blank, argument);
-  g_string_append_printf (out, "  %-26s %s\n", left, option->help);
+  if (strlen (left) + 3 > option_column)   /* a line of its own */
+    g_string_append_printf (out, "  %s\n%*s", left, (int) option_column, "");
+  else
+    g_string_append_printf (out, "  %-*s", (int) option_column - 2, left);
+  text_wrap (out, option->help, option_column, look_plain.width);
 }
 
 void

@@ -289,21 +289,13 @@ static const Kind kinds[] = {
 static gboolean
 run_list (Call *call, GError **error)
 {
-  const char *names[G_N_ELEMENTS (kinds) + 1] = { NULL };
-  g_autofree char *wrong = NULL;
+  const Kind *kind = kind_find ("list", call->args[0], kinds, G_N_ELEMENTS (kinds), sizeof kinds[0], error);
 
-  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
-    {
-      names[i] = kinds[i].name;
-      if (!g_str_equal (call->args[0], kinds[i].name))
-        continue;
-      if (call->n_args == 1 || kinds[i].list == list_keys)
-        return kinds[i].list (call, error);
-      usage_error (error, "'%s' is one argument too many; only 'list keys' takes another", call->args[1]);
-      return FALSE;
-    }
-  wrong = names_unknown ("list", call->args[0], names);
-  usage_error (error, "%s", wrong);
+  if (kind == NULL)
+    return FALSE;
+  if (call->n_args == 1 || kind->list == list_keys)
+    return kind->list (call, error);
+  usage_error (error, "'%s' is one argument too many; only 'list keys' takes another", call->args[1]);
   return FALSE;
 }
 

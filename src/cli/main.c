@@ -50,6 +50,14 @@ write_results (const Command *command, const char *path, const GString *out, int
   return output_error (command, error);
 }
 
+static gboolean
+run_noticed (Call *call, GError **error)
+{
+  g_autoptr (Notice) notice = notice_new (call);
+
+  return call->command->run (call, error);
+}
+
 static int
 run_command (const Command *command, char **argv)
 {
@@ -65,7 +73,7 @@ run_command (const Command *command, char **argv)
       help_command (out, command, call.options.full_help);
       status = write_results (command, NULL, out, STATUS_DONE);
     }
-  else if (!command->run (&call, &error))
+  else if (!run_noticed (&call, &error))
     status = output_error (command, error);
   else if (out->len == 0 && call.options.output == NULL)
     status = call.status;

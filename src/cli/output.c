@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/csv.h"
+#include "base/names.h"
 #include "cli/cli.h"
 #include "engine/engine.h"
 #include "report/table.h"
@@ -127,6 +128,25 @@ usage_error (GError **error, const char *format, ...)
   text = g_strdup_vprintf (format, args);
   va_end (args);
   g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
+}
+
+const void *
+kind_find (const char *what, const char *name, const void *rows, gsize n, gsize size, GError **error)
+{
+  g_autofree const char **names = g_new0 (const char *, n + 1);
+  g_autofree char *wrong = NULL;
+
+  for (gsize i = 0; i < n; i++)
+    {
+      const void *row = (const char *) rows + i * size;
+
+      names[i] = *(const char *const *) row;
+      if (g_str_equal (names[i], name))
+        return row;
+    }
+  wrong = names_unknown (what, name, names);
+  usage_error (error, "%s", wrong);
+  return NULL;
 }
 
 static int

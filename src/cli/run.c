@@ -66,6 +66,17 @@ read_tier (const char *text, StepTier *tier, GError **error)
   return FALSE;
 }
 
+/* What makes a run long, if something does. */
+static const char *
+long_work (const Scenario *scenario, const RunOptions *how)
+{
+  if (how->tier == TIER_STEP_MESSAGE)
+    return "every message of every rank is played, in each what-if again";
+  if (scenario->noise.ranks == NOISE_RANKS_EACH || (how->unfold && how->runs > 0))
+    return "[noise] is drawn for each rank, in many steps (fewer: --runs), and in each what-if again";
+  return how->unfold ? "each rank is simulated by itself, in each what-if again" : NULL;
+}
+
 static gboolean
 run_run (Call *call, GError **error)
 {
@@ -89,6 +100,7 @@ run_run (Call *call, GError **error)
       if (scenario == NULL)
         return FALSE;
       g_ptr_array_add (scenarios, scenario);
+      g_atomic_pointer_set (&call->doing, long_work (scenario, &run_options));
       result = run_scenario (scenario, &run_options, error);
       if (result == NULL)
         {

@@ -149,7 +149,7 @@ const Command command_sweep = {
   .arguments = "SCENARIO",
   .min_args = 1, .max_args = 1,
   .options = options,
-  .sets = TRUE, .formats = TRUE, .writes = TRUE,
+  .sets = TRUE, .formats = TRUE, .writes = TRUE, .progress = TRUE,
   .details =
     "Runs the product of all keys in the scenario's [sweep]: lists (1, 2, 4), factors\n"
     "(8..512 x2) and steps (0..64 +8).  One row a point, the last key fastest, the swept keys\n"

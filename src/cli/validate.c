@@ -121,22 +121,6 @@ static const ValidateKind kinds[] = {
   { "training", check_training, predict_training, (GDestroyNotify) csv_free },
 };
 
-static const ValidateKind *
-find_kind (const char *name, GError **error)
-{
-  const char *names[G_N_ELEMENTS (kinds) + 1] = { NULL };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
-    {
-      if (g_str_equal (kinds[i].name, name))
-        return &kinds[i];
-      names[i] = kinds[i].name;
-    }
-  g_autofree char *wrong = names_unknown ("kind of table", name, names);
-  usage_error (error, "%s", wrong);
-  return NULL;
-}
-
 static gboolean
 write_rows (const Validation *validation, const char *path, GError **error)
 {
@@ -149,7 +133,7 @@ write_rows (const Validation *validation, const char *path, GError **error)
 static gboolean
 run_validate (Call *call, GError **error)
 {
-  const ValidateKind *kind = find_kind (call->args[0], error);
+  const ValidateKind *kind = kind_find ("kind of table", call->args[0], kinds, G_N_ELEMENTS (kinds), sizeof kinds[0], error);
   g_autoptr (Validation) validation = validation_new ();
   g_autoptr (GPtrArray) keep = g_ptr_array_new ();
 

@@ -24,12 +24,35 @@ bunch_of (const CollectiveUse *use)
                    .fastest = use->busbw };
 }
 
+/* What calls of one kind share of their names: "gradients" of "gradients 12", "gather" of
+ * "gather h3.qkv", whose units are many. */
+static char *
+stem (const CollectiveUse *use)
+{
+  static const char *const of_units[] = { "gather ", "reduce " };
+  const char *label = use->label != NULL ? use->label : use->op != NULL ? use->op : "";
+  gsize length = strlen (label);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (of_units); i++)
+    if (g_str_has_prefix (label, of_units[i]))
+      return g_strndup (label, strlen (of_units[i]) - 1);
+  while (length > 0 && g_ascii_isdigit (label[length - 1]))
+    length--;
+  return length > 0 ? g_strchomp (g_strndup (label, length)) : g_strdup (label);
+}
+
 static gboolean
 bunch_takes (const Bunch *bunch, const CollectiveUse *use)
 {
-  return g_strcmp0 (bunch->first->op, use->op) == 0 && g_strcmp0 (bunch->first->algorithm, use->algorithm) == 0
-         && g_strcmp0 (bunch->first->protocol, use->protocol) == 0 && g_strcmp0 (bunch->first->link, use->link) == 0
-         && MAX (bunch->largest, use->bytes) <= ALIKE * MIN (bunch->smallest, use->bytes);
+  g_autofree char *own = NULL, *other = NULL;
+
+  if (g_strcmp0 (bunch->first->op, use->op) != 0 || g_strcmp0 (bunch->first->algorithm, use->algorithm) != 0
+      || g_strcmp0 (bunch->first->protocol, use->protocol) != 0 || g_strcmp0 (bunch->first->link, use->link) != 0
+      || MAX (bunch->largest, use->bytes) > ALIKE * MIN (bunch->smallest, use->bytes))
+    return FALSE;
+  own = stem (bunch->first);
+  other = stem (use);
+  return g_str_equal (own, other);
 }
 
 static void
@@ -46,19 +69,14 @@ bunch_add (Bunch *bunch, const CollectiveUse *use)
   bunch->fastest = MAX (bunch->fastest, use->busbw);
 }
 
-/* "bucket 3" of several is "12 x bucket". */
+/* "bucket 3", of several "12 x bucket". */
 static char *
 bunch_label (const Bunch *bunch)
 {
-  const char *label = bunch->first->label != NULL ? bunch->first->label : bunch->first->op;
+  g_autofree char *name = stem (bunch->first);
 
-  if (bunch->n == 1 || label == NULL)
-    return g_strdup (label);
-  gsize length = strlen (label);
-  while (length > 0 && g_ascii_isdigit (label[length - 1]))
-    length--;
-  g_autofree char *stem = g_strchomp (g_strndup (label, length));
-  return g_strdup_printf ("%" G_GUINT64_FORMAT " x %s", bunch->n, stem[0] != '\0' ? stem : label);
+  return bunch->n == 1 ? g_strdup (bunch->first->label != NULL ? bunch->first->label : name)
+                       : g_strdup_printf ("%" G_GUINT64_FORMAT " x %s", bunch->n, name);
 }
 
 /* "27.3 MB" or "25.1 to 31.4 MB". */
@@ -79,7 +97,7 @@ range_text (double low, double high, char *(*form) (double))
 static char *
 gigabytes (double rate)
 {
-  return text_fixed (rate / 1e9, rate < 1e11 ? 2 : 1);
+  return text_three (rate / 1e9);
 }
 
 static void
@@ -87,8 +105,8 @@ add_bunch (TextTable *table, const Bunch *bunch, double step)
 {
   g_autofree char *from = text_ms (bunch->start, step);
   g_autofree char *to = text_ms (bunch->end, step);
-  g_autofree char *how = g_strjoin (" ", bunch->first->algorithm != NULL ? bunch->first->algorithm : "",
-                                    bunch->first->protocol, NULL);
+  const char *algorithm = bunch->first->algorithm, *protocol = bunch->first->protocol;
+  g_autofree char *how = algorithm != NULL && algorithm[0] != '\0' ? g_strjoin (" ", algorithm, protocol, NULL) : g_strdup ("");
 
   text_table_take (table, bunch_label (bunch));
   text_table_take (table, range_text (bunch->smallest, bunch->largest, text_bytes));
@@ -104,23 +122,26 @@ void
 collectives_table (GString *out, const Result *result, const Look *look)
 {
   g_autoptr (TextTable) table = text_table_new ("<call|>size|<how|<bound by|>from - to ms|>wire ms|>exposed ms|>busbw GB/s");
-  Bunch bunch = { 0 };
+  g_autoptr (GArray) bunches = g_array_new (FALSE, FALSE, sizeof (Bunch));
 
   for (guint i = 0; i < result->n_collectives; i++)
     {
       const CollectiveUse *use = &result->collectives[i];
+      Bunch *taker = NULL;
 
-      if (bunch.n > 0 && result->n_collectives > ALONE && bunch_takes (&bunch, use))
+      for (guint k = bunches->len; taker == NULL && result->n_collectives > ALONE && k-- > 0;)
+        if (bunch_takes (&g_array_index (bunches, Bunch, k), use))
+          taker = &g_array_index (bunches, Bunch, k);
+      if (taker != NULL)
+        bunch_add (taker, use);
+      else
         {
-          bunch_add (&bunch, use);
-          continue;
+          const Bunch bunch = bunch_of (use);
+          g_array_append_val (bunches, bunch);
         }
-      if (bunch.n > 0)
-        add_bunch (table, &bunch, result->step_time);
-      bunch = bunch_of (use);
     }
-  if (bunch.n > 0)
-    add_bunch (table, &bunch, result->step_time);
+  for (guint i = 0; i < bunches->len; i++)
+    add_bunch (table, &g_array_index (bunches, Bunch, i), result->step_time);
   text_table_append (table, TABLE_PLAIN, 2, look->width, out);
 }
 

@@ -9,13 +9,10 @@ append_differences (GString *out, const Comparison *comparison, const Look *look
 {
   g_autoptr (TextTable) table = text_table_new ("<input");
 
+  guint rows = 0;
+
   report_heading (out, "What differs in the input", look);
   g_string_append_c (out, '\n');
-  if (comparison->n_differences == 0)
-    {
-      g_string_append (out, "nothing\n");
-      return;
-    }
   for (guint i = 0; i < comparison->n; i++)
     text_table_column (table, comparison->results[i]->scenario, FALSE);
   text_table_keys (table, 1);
@@ -23,11 +20,17 @@ append_differences (GString *out, const Comparison *comparison, const Look *look
     {
       const Difference *difference = &comparison->differences[i];
 
+      if (g_str_has_prefix (difference->key, "sweep."))   /* no step of it is taken here */
+        continue;
+      rows++;
       text_table_add (table, difference->key);
       for (guint k = 0; k < comparison->n; k++)
         text_table_add (table, difference->values[k] != NULL && difference->values[k][0] != '\0' ? difference->values[k] : "-");
     }
-  text_table_append (table, TABLE_MARKDOWN, 0, look->width, out);
+  if (rows > 0)
+    text_table_append (table, TABLE_MARKDOWN, 0, look->width, out);
+  else
+    g_string_append (out, "nothing\n");
 }
 
 /* Best first; ties in the order given. */

@@ -116,7 +116,7 @@ append_use (GString *out, const Result *result)
   g_autofree char *hfu = text_percent (result->hfu, 1);
 
   if (idle[0] != '\0')
-    g_string_append_printf (out, LABEL "%s of the step, no kernel runs\n", "GPU idle", idle);
+    g_string_append_printf (out, LABEL "%s of the step (no kernel runs)\n", "GPU idle", idle);
   if (mfu[0] != '\0')
     {
       g_string_append_printf (out, LABEL "%s", "MFU", mfu);
@@ -251,7 +251,7 @@ append_what_if (GString *out, const Result *result, const Look *look)
         continue;
       g_autofree char *factor = text_fixed (result->step_time / seconds, 2);
 
-      text_table_add (table, result->what_if[i].name);
+      text_table_add (table, words_what_if (result->what_if[i].name));
       text_table_take (table, text_ms (seconds, result->step_time));
       text_table_take (table, text_percent (1 - seconds / result->step_time, 1));
       text_table_take (table, factor[0] != '\0' ? g_strconcat (factor, " x", NULL) : g_strdup (""));
@@ -377,9 +377,10 @@ append_checks (GString *out, const Result *result, gboolean verbose, const Look 
 
       if (check->ok && !verbose)
         continue;
+      const gboolean said = i > 0 && g_strcmp0 (check->detail, result->checks[i - 1].detail) == 0;
+      const char *detail = check->detail == NULL || (said && check->ok) ? "" : check->detail;
       g_autofree char *line = g_strdup_printf ("%s %s%s%s", check->ok ? "check passed:" : "CHECK FAILED:", check->name,
-                                               check->detail != NULL && check->detail[0] != '\0' ? ": " : "",
-                                               check->detail != NULL ? check->detail : "");
+                                               detail[0] != '\0' ? ": " : "", detail);
       report_text (out, line, 2, look);
     }
 }
@@ -438,7 +439,7 @@ run_table (GString *out, const Result *result, gboolean verbose, const Look *loo
   append_remarks (out, result, verbose, look);
   if (result->validated != NULL)
     {
-      g_autofree char *line = g_strconcat ("Validated nearest: ", result->validated, ".", NULL);
+      g_autofree char *line = g_strconcat ("How far off, by the nearest table of measured steps: ", result->validated, ".", NULL);
 
       g_string_append_c (out, '\n');
       report_text (out, line, 2, look);

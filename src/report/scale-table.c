@@ -187,7 +187,7 @@ append_knee (GString *out, const Curve *curve, const char *prefix, const Look *l
     return;
   if (curve->knee + 1 >= n)
     {
-      append_line (out, g_strdup_printf ("%severy step up to %" G_GUINT64_FORMAT " GPUs gains more than half of what "
+      append_line (out, g_strdup_printf ("%severy size up to %" G_GUINT64_FORMAT " GPUs gains more than half of what "
                                          "linear scaling would.", prefix, curve->points[n - 1]->gpus), look);
       return;
     }
@@ -197,7 +197,7 @@ append_knee (GString *out, const Curve *curve, const char *prefix, const Look *l
   g_autofree char *linear = text_change ((double) next->gpus / (double) knee->gpus - 1);
   g_autofree char *nodes = words_count (knee->nodes, "node", "nodes");
   g_autofree char *gpus = words_count (knee->gpus, "GPU", "GPUs");
-  append_line (out, g_strdup_printf ("%sthe knee is at %s (%s): the step to %" G_GUINT64_FORMAT
+  append_line (out, g_strdup_printf ("%sthe knee is at %s (%s): going on to %" G_GUINT64_FORMAT
                                      " GPUs changes the throughput by %s, linear scaling would by %s.", prefix, nodes, gpus, next->gpus,
                                      gain, linear), look);
 }
@@ -227,7 +227,7 @@ append_growth (GString *out, const Curve *curve, const char *prefix, const Look 
   const NamedTime *link = most == CAUSE_EXPOSED_COMM ? words_worst_link (last) : NULL;
   g_autofree char *where = link != NULL ? words_link (link->name) : NULL;
   append_line (out, g_strdup_printf ("%s%s grows most: from %s of the step at %" G_GUINT64_FORMAT " %s to %s at %"
-                                     G_GUINT64_FORMAT "%s%s.", prefix, cause_titles[most], from, first->gpus,
+                                     G_GUINT64_FORMAT "%s%s.", prefix, words_loss_noun (most), from, first->gpus,
                                      first->gpus == 1 ? "GPU" : "GPUs", to, last->gpus, where != NULL ? ", mostly on " : "",
                                      where != NULL ? where : ""), look);
 }

@@ -83,7 +83,7 @@ csv_point (GString *out, const SetPoint *point, const Result *result)
 static const struct { const char *title, *key; gboolean right; } columns[] = {
   { "nodes", "cluster.nodes", TRUE }, { "GPUs", NULL, TRUE }, { "batch", "training.global-batch", TRUE },
   { "step ms", NULL, TRUE }, { "samples/s", NULL, TRUE }, { "per GPU", NULL, TRUE }, { "efficiency", NULL, TRUE },
-  { "idle", NULL, TRUE }, { "USD/million", NULL, TRUE }, { "largest loss", NULL, FALSE }, { "fits", NULL, FALSE },
+  { "idle", NULL, TRUE }, { "USD/M samples", NULL, TRUE }, { "largest loss", NULL, FALSE }, { "fits", NULL, FALSE },
 };
 
 static gboolean

@@ -76,18 +76,10 @@ text_ms (double seconds, double largest)
   return text_fixed (1e3 * seconds, decimals_for (1e3 * fabs (largest)));
 }
 
-/* `value` in the last unit that leaves it at 1 or more. */
-static char *
-scaled (double value, const char *const *units, const double *sizes, guint n)
+char *
+text_three (double value)
 {
-  guint i = 0;
-
-  if (!isfinite (value))
-    return g_strdup ("");
-  while (i + 1 < n && fabs (value) >= sizes[i + 1])
-    i++;
-  g_autofree char *number = text_number (value / sizes[i]);
-  return g_strconcat (number, " ", units[i], NULL);
+  return text_fixed (value, fabs (value) < 9.995 ? 2 : fabs (value) < 99.95 ? 1 : 0);
 }
 
 char *
@@ -109,15 +101,21 @@ text_time (double seconds)
 char *
 text_bytes (double bytes)
 {
-  static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
-  static const double sizes[] = { 1, 1e3, 1e6, 1e9, 1e12, 1e15 };
+  static const char *const units[] = { "kB", "MB", "GB", "TB", "PB" };
+  double size = bytes / 1e3;
+  guint i = 0;
 
-  if (fabs (bytes) < 1e3)   /* whole ones */
+  if (!isfinite (bytes))
+    return g_strdup ("");
+  if (fabs (bytes) < 999.5)
     {
-      g_autofree char *number = text_fixed (bytes, 0);
-      return number[0] != '\0' ? g_strconcat (number, " B", NULL) : g_steal_pointer (&number);
+      g_autofree char *whole = text_fixed (bytes, 0);
+      return g_strconcat (whole, " B", NULL);
     }
-  return scaled (bytes, units, sizes, G_N_ELEMENTS (units));
+  for (; i + 1 < G_N_ELEMENTS (units) && fabs (size) >= 999.5; i++)
+    size /= 1e3;
+  g_autofree char *number = text_three (size);
+  return g_strconcat (number, " ", units[i], NULL);
 }
 
 char *

@@ -71,7 +71,7 @@ words_link (const char *name)
     { "global-out", "the links from a group of nodes to others" },
     { "global-in", "the links to a group of nodes from others" },
     { "contention", "kernels slowed by a collective beside them" },
-    { "nvlink", "the NVLinks inside a node" },
+    { "nvlink", "the NVLinks between GPUs" },
     { "pcie", "the PCIe links inside a node" },
     { "latency", "latency before the bytes flow" },
   };
@@ -82,6 +82,22 @@ words_link (const char *name)
         return g_strdup_printf ("%s (%s)", known[i].words, name);
     }
   return g_strdup (name != NULL ? name : "");
+}
+
+const char *
+words_what_if (const char *name)
+{
+  static const struct { const char *name, *words; } known[] = {
+    { "ideal network", "ideal network (bytes take no time)" },
+    { "ideal GPU", "ideal GPU (kernels take no time)" },
+    { "no noise", "no noise (all ranks equally fast)" },
+    { "ideal network, no noise", "ideal network and no noise" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (known); i++)
+    if (g_str_equal (name, known[i].name))
+      return known[i].words;
+  return name;
 }
 
 const char *

@@ -18,6 +18,8 @@ char    *words_why         (const Result *result);
 const NamedTime *words_worst_link (const Result *result);
 /* "the NICs of the nodes, outward (nic-out)"; a name that is not known stays as it is.  Caller frees. */
 char    *words_link        (const char *name);
+/* A counterfactual with what it means. */
+const char *words_what_if   (const char *name);
 /* "NICs" for "nic": a resource of a sensitivity in words. */
 const char *words_resource  (const char *name);
 /* "1 node", "5 nodes".  Caller frees. */
