@@ -96,6 +96,29 @@ workload_rows (Rows *rows, const WorkloadSpec *spec, const Workload *workload)
     }
 }
 
+static void
+packing_row (Rows *rows, const char *key, double value, const char *origin)
+{
+  g_autofree char *text = quantity_format (value, UNIT_NONE);
+
+  add_row (rows, "workload-table", key, text, origin);
+}
+
+/* What [workload] packing comes to: of a full sequence's work, and its spread over single ones. */
+static void
+packing_rows (Rows *rows, const Packing *packing)
+{
+  const char *of = "derived: document-length, document-length-cv, sequence";
+
+  if (packing->length == 0)
+    return;
+  packing_row (rows, "document-length-cv", packing->length_cv, packing->cv_assumed ? "assumed: texts of the web spread by about their mean" : "user: [workload]");
+  packing_row (rows, "attention-work", packing->squares.mean, of);
+  packing_row (rows, "attention-work-cv", sqrt (packing->squares.variance) / packing->squares.mean, of);
+  packing_row (rows, "document-tokens", packing->tokens.mean, of);
+  packing_row (rows, "document-tokens-cv", sqrt (packing->tokens.variance) / packing->tokens.mean, of);
+}
+
 /* How `run` plays collectives, unless --tier says so. */
 static gboolean
 tier_row (Rows *rows, Point *point, GError **error)
@@ -130,6 +153,7 @@ run_show (Call *call, GError **error)
   scenario_values (scenario, scenario_row, rows);
   cluster_values (point->cluster, resolved_row, rows);
   workload_rows (rows, &scenario->workload, point->workload);
+  packing_rows (rows, &point->workload->packing);
   compute_rows (rows, &point->compute);
   count_row (rows, "per-gpu", point->input.batch.per_gpu);
   count_row (rows, "accumulation", point->input.batch.accumulation);

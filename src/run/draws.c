@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/draws.h"
 #include "base/random.h"
+#include "run/contents.h"
 #include "run/maxima.h"
 #include <math.h>
 
@@ -13,7 +14,8 @@ struct Draws
   double           pause_every;  /* steps; 0: no pauses */
   GArray          *kernels;      /* of DrawnKernel, class after class */
   double          *phase;        /* of each class's pauses */
-  Slowest         *slowest;      /* NULL: each rank */
+  Slowest         *slowest;      /* NULL: each rank, or no noise */
+  Contents        *contents;     /* NULL: all micro-batches alike */
 };
 
 /* A million pauses in one step are as absurd as more of them. */
@@ -92,9 +94,12 @@ draws_new (const DrawsChoice *choice, const Execution *quiet, guint step)
   draws->graph = execution_graph (quiet);
   draws->choice = *choice;
   draws->pause_every = pause_every (choice->spec, length (quiet, step));
+  draws->contents = contents_new (choice, quiet, step);
+  if (!noise_drawn (choice->spec))
+    return draws;
   if (!choice->each)
     {
-      draws->slowest = slowest_new (choice, quiet, step, draws->pause_every);
+      draws->slowest = slowest_new (choice, quiet, step, draws->pause_every, draws->contents);
       return draws;
     }
   find_kernels (draws);
@@ -114,6 +119,7 @@ draws_free (Draws *draws)
   if (draws == NULL)
     return;
   slowest_free (draws->slowest);
+  contents_free (draws->contents);
   if (draws->kernels != NULL)
     g_array_unref (draws->kernels);
   g_free (draws->phase);
@@ -152,21 +158,28 @@ draw_kernels (const Draws *draws, guint64 step, double *seconds)
     }
 }
 
-void
-draws_step (gpointer user, guint64 step, double *seconds)
+static void
+draw_each (const Draws *draws, guint64 step, double *seconds)
 {
-  const Draws *draws = user;
   const StepGraph *graph = draws->graph;
 
-  for (guint i = 0; i < graph->tasks->len; i++)
-    seconds[i] = graph_task (graph, i)->seconds;
-  if (draws->slowest != NULL)
-    {
-      slowest_step (draws->slowest, step, seconds);
-      return;
-    }
   if (noise_spread (draws->choice.spec))
     draw_kernels (draws, step, seconds);
   for (guint i = 0; draws->pause_every > 0 && graph->pauses != G_MAXUINT && i < graph->classes->len; i++)
     seconds[graph->pauses + i] = draws->choice.spec->pause * draws_pauses (draws->phase[i], draws->pause_every, step);
+}
+
+void
+draws_step (gpointer user, guint64 step, double *seconds)
+{
+  const Draws *draws = user;
+
+  for (guint i = 0; i < draws->graph->tasks->len; i++)
+    seconds[i] = graph_task (draws->graph, i)->seconds;
+  if (draws->slowest != NULL)
+    slowest_step (draws->slowest, step, seconds);
+  else if (noise_drawn (draws->choice.spec))
+    draw_each (draws, step, seconds);
+  if (draws->contents != NULL)
+    contents_step (draws->contents, step, seconds);
 }

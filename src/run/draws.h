@@ -26,11 +26,15 @@ void     draws_step (gpointer draws, guint64 step, double *seconds);
 guint    draws_pauses (double phase, double every, guint64 step);
 
 /* Inside: streams by what is drawn, other ones than those of uncertainty.c. */
-enum { DRAWN_KERNEL = 16, DRAWN_STEP, DRAWN_PHASE, DRAWN_STRETCH, DRAWN_OTHERS };
+enum { DRAWN_KERNEL = 16, DRAWN_STEP, DRAWN_PHASE, DRAWN_STRETCH, DRAWN_OTHERS, DRAWN_CONTENTS };
 
-/* The slowest of ranks alike (slowest.c). */
+/* What else makes ranks differ (contents.h). */
+typedef struct Contents Contents;
+
+/* The slowest of ranks alike (slowest.c); `contents`: NULL where there are none. */
 typedef struct Slowest Slowest;
-Slowest *slowest_new  (const DrawsChoice *choice, const Execution *quiet, guint step, double pause_every);
+Slowest *slowest_new  (const DrawsChoice *choice, const Execution *quiet, guint step, double pause_every,
+                       const Contents *contents);
 void     slowest_free (Slowest *slowest);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Slowest, slowest_free)
 void     slowest_step (const Slowest *slowest, guint64 step, double *seconds);

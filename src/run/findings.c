@@ -23,9 +23,8 @@ findings_slowest (Result *r)
                                     "where all ranks stop at every collective, an approximation where collectives overlap computation", r->gpus));
 }
 
-/* The step of the scenario with one key changed. */
-static gboolean
-step_with (const Point *point, const RunOptions *options, Shelf *parts, const char *set, double *seconds, GError **error)
+gboolean
+findings_step_with (const Point *point, const RunOptions *options, Shelf *parts, const char *set, double *seconds, GError **error)
 {
   const PlayedOptions how = { FALSE, TRUE, options->runs, options->seed };
   const char *const sets[] = { set, NULL };
@@ -71,7 +70,7 @@ slow_ranks (Result *r, const Point *point, const RunOptions *options, Shelf *par
 
   if (spec->slow_ranks == 0 || !(spec->slow_factor > 1))
     return TRUE;
-  if (!step_with (point, options, parts, "noise.slow-ranks=0", &without, error))
+  if (!findings_step_with (point, options, parts, "noise.slow-ranks=0", &without, error))
     return FALSE;
   share = findings_cost (r->step_time, without);
   findings_add (r, g_strdup_printf ("%" G_GUINT64_FORMAT " slow rank%s of %" G_GUINT64_FORMAT " at %sx cost%s %s of the step: %s",
@@ -90,7 +89,7 @@ slow_nodes (Result *r, const Point *point, const RunOptions *options, Shelf *par
 
   if (spec->slow_nodes == 0 || !(spec->slow_nic < 1))
     return TRUE;
-  if (!step_with (point, options, parts, "noise.slow-nodes=0", &without, error))
+  if (!findings_step_with (point, options, parts, "noise.slow-nodes=0", &without, error))
     return FALSE;
   share = findings_cost (r->step_time, without);
   findings_add (r, g_strdup_printf ("%" G_GUINT64_FORMAT " node%s of %" G_GUINT64_FORMAT " with %s %% of the line left cost%s %s of the step: %s",
@@ -110,8 +109,8 @@ pauses (Result *r, const Point *point, const RunOptions *options, Shelf *parts, 
 
   if (!(spec->pause > 0))
     return TRUE;
-  if (!step_with (point, options, parts, "noise.pause=0 s", &without, error)
-      || !step_with (point, options, parts, together, &otherwise, error))
+  if (!findings_step_with (point, options, parts, "noise.pause=0 s", &without, error)
+      || !findings_step_with (point, options, parts, together, &otherwise, error))
     return FALSE;
   share = findings_cost (r->step_time, without);
   other = findings_cost (otherwise, without);

@@ -16,3 +16,7 @@ gboolean findings_traffic (Result *r, const Point *point, const RunOptions *opti
 /* What slow GPUs, degraded cards and pauses cost: the step without each, and with
  * all pauses at once; the same draws. */
 gboolean findings_uneven  (Result *r, const Point *point, const RunOptions *options, Shelf *parts, GError **error);
+/* The step of the scenario with one key changed: "group.key=value". */
+gboolean findings_step_with (const Point *point, const RunOptions *options, Shelf *parts, const char *set, double *seconds, GError **error);
+/* What sequences of unequal work cost, and what they save or waste. */
+gboolean findings_packing (Result *r, const Point *point, const RunOptions *options, Shelf *parts, GError **error);

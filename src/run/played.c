@@ -17,6 +17,8 @@ static const guint  phases = 8;
 /* Ranks, and tasks of a step, up to which every rank is drawn. */
 static const guint64 each_ranks = 4096;
 static const double  each_tasks = 150000, most_tasks = 4e6;
+/* Where only packing makes ranks differ, of which the slowest is told well. */
+static const double  packed_tasks = 8000;
 
 void
 played_clear (Played *played)
@@ -48,10 +50,10 @@ unfolded_tasks (const StepGraph *graph)
 static gboolean
 choose_each (const NoiseSpec *spec, const StepInput *input, const StepGraph *graph, gboolean messages, gboolean *each, GError **error)
 {
-  const double tasks = unfolded_tasks (graph);
+  const double tasks = unfolded_tasks (graph), few = noise_drawn (spec) ? each_tasks : packed_tasks;
 
   *each = input->unfold || messages || spec->ranks == NOISE_RANKS_EACH
-          || (spec->ranks == NOISE_RANKS_AUTO && graph_world (graph) <= each_ranks && tasks <= each_tasks);
+          || (spec->ranks == NOISE_RANKS_AUTO && graph_world (graph) <= each_ranks && tasks <= few);
   if (!*each || tasks <= most_tasks)
     return TRUE;
   g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "[noise] ranks: each makes %.3g tasks in a step; at most %.3g are taken; "
@@ -129,15 +131,26 @@ played_draw (Played *played, const NoiseSpec *spec, const PlayedOptions *options
   return TRUE;
 }
 
+/* Kernels of no time have nothing to draw. */
+static gboolean
+is_drawn (const NoiseSpec *spec, const StepInput *input, const StepGraph *graph)
+{
+  return input->compute->ideal ? spec->pause > 0 : noise_drawn (spec) || graph->spreads->len > 0;
+}
+
 static gboolean
 play (const Point *point, const StepInput *input, const PlayedOptions *options, Played *out, GError **error)
 {
-  /* kernels of no time have nothing to draw */
-  const gboolean drawn = noise_drawn (input->uneven) && !(input->compute->ideal && !(input->uneven->pause > 0));
+  static const NoiseSpec none = { 0 };
+  const NoiseSpec *spec = input->uneven != NULL ? input->uneven : &none;
   const Traffic *others = options->ideal_network ? NULL : input->traffic;
   StepInput unfolded = *input;
 
-  if (!build (point, input, out, error) || (drawn && !choose_each (input->uneven, input, out->graph, out->messages != NULL, &out->each, error)))
+  if (!build (point, input, out, error))
+    return FALSE;
+  const gboolean drawn = is_drawn (spec, input, out->graph);
+
+  if (drawn && !choose_each (spec, input, out->graph, out->messages != NULL, &out->each, error))
     return FALSE;
   out->tasks = out->graph->tasks->len;
   unfolded.unfold = TRUE;
@@ -153,7 +166,7 @@ play (const Point *point, const StepInput *input, const PlayedOptions *options, 
   if (others != NULL && !episode_watch (out, others, error))
     return FALSE;
   if (drawn || out->job)
-    return played_draw (out, drawn ? input->uneven : NULL, options, error);
+    return played_draw (out, drawn ? spec : NULL, options, error);
   out->steps = out->window.n;
   out->ticks = out->window.to - out->window.from;
   out->seconds = steady_seconds (&out->window);

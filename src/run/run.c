@@ -175,7 +175,7 @@ fill_spread (Result *r, const Played *played)
   r->spread_p50 = quantile_at (played->lengths, r->runs, 0.50);
   r->spread_p95 = quantile_at (played->lengths, r->runs, 0.95);
   r->spread_p99 = quantile_at (played->lengths, r->runs, 0.99);
-  if (!played->each && noise_spread (played->spec))
+  if (!played->each && played->draws != NULL && (noise_spread (played->spec) || played->graph->spreads->len > 0))
     findings_slowest (r);
 }
 
@@ -241,6 +241,7 @@ add_one_gpu (Result *r, const Scenario *scenario, Shelf *parts, GError **error)
     return FALSE;
   point->input.uneven = NULL;
   point->input.traffic = NULL;
+  point->input.even = TRUE;
   if (!played_step (point, &point->input, &how, &played, error))
     return FALSE;
   r->one_gpu_throughput = (double) point->input.batch.global / played.seconds;
@@ -271,7 +272,7 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
     return NULL;
   if (options->what_if && !findings_traffic (r, point, options, error))
     return NULL;
-  if (options->what_if && !findings_uneven (r, point, options, parts, error))
+  if (options->what_if && (!findings_uneven (r, point, options, parts, error) || !findings_packing (r, point, options, parts, error)))
     return NULL;
   if (options->effects && point->tier == TIER_STEP_FLOW && r->tasks <= cheap_tasks * r->steps && !effect_remarks (r, scenario, parts, error))
     return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/draws.h"
 #include "base/random.h"
+#include "run/contents.h"
 #include "run/maxima.h"
 #include "run/stops.h"
 #include <math.h>
@@ -248,11 +249,25 @@ draw_phases (Slowest *slowest)
     }
 }
 
+/* Ranks that are slow by what they hold need not be those that are slow by noise. */
+static void
+share_with (Slowest *slowest, const Contents *contents)
+{
+  for (guint i = 0; i < slowest->stretches->len; i++)
+    {
+      Stretch *stretch = &g_array_index (slowest->stretches, Stretch, i);
+      const double share = contents_share (contents, stretch->class);
+
+      stretch->n = share > 0 ? pow (stretch->n, 1 - share) : stretch->n;
+    }
+}
+
 Slowest *
-slowest_new (const DrawsChoice *choice, const Execution *quiet, guint step, double pause_every)
+slowest_new (const DrawsChoice *choice, const Execution *quiet, guint step, double pause_every,
+             const Contents *contents)
 {
   Slowest *slowest = g_new0 (Slowest, 1);
-  g_autofree Stop *stops = stops_find (quiet, step);
+  g_autofree Stop *stops = stops_find (quiet, step, FALSE);
 
   slowest->graph = execution_graph (quiet);
   slowest->choice = *choice;
@@ -260,6 +275,7 @@ slowest_new (const DrawsChoice *choice, const Execution *quiet, guint step, doub
   slowest->stretches = g_array_new (FALSE, FALSE, sizeof (Stretch));
   g_array_set_clear_func (slowest->stretches, clear_stretch);
   cut_queues (slowest, stops);
+  share_with (slowest, contents);
   draw_phases (slowest);
   return slowest;
 }

@@ -40,7 +40,7 @@ stop_at (const RankGroup *group, const RankClass *class)
 }
 
 Stop *
-stops_find (const Execution *x, guint step)
+stops_find (const Execution *x, guint step, gboolean all)
 {
   const StepGraph *graph = execution_graph (x);
   const Engine *engine = execution_engine (x);
@@ -59,7 +59,7 @@ stops_find (const Execution *x, guint step)
       const Stop stop = stop_at (&call->group, class);
 
       if (call->call.op != OP_SEND_RECV && stop.ranks > 1 && stop.span > stops[edge->after].span
-          && engine_get_task (engine, execution_task_id (x, step, edge->before))->end >= before[edge->after])
+          && (all || engine_get_task (engine, execution_task_id (x, step, edge->before))->end >= before[edge->after]))
         stops[edge->after] = stop;
     }
   return stops;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/summary.h"
 #include "strategy/blocks.h"
+#include "strategy/packed.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -135,10 +136,12 @@ summary_lanes (Result *r, const Execution *x, const Window *window)
 }
 
 /* FLOP of a training sample: forward, and twice that backward, of the layers
- * that MFU counts; with what `input` computes again, HFU's (NULL: without). */
+ * that MFU counts: attention inside documents where kernels keep to it; with what
+ * is computed `again`, HFU's. */
 static double
-sample_flop (const Workload *workload, const StepInput *input)
+sample_flop (const StepInput *input, gboolean again)
 {
+  const Workload *workload = input->workload;
   g_autofree guint *blocks = blocks_find (workload);
   double flop = 0;
 
@@ -147,7 +150,7 @@ sample_flop (const Workload *workload, const StepInput *input)
       const LayerKind kind = workload->layers[i].kind;
 
       if (kind == LAYER_CONV || kind == LAYER_GEMM || kind == LAYER_ATTENTION)
-        flop += (input != NULL && blocks_recomputed (input, blocks, i) ? 4 : 3) * workload->layers[i].flop;
+        flop += (again && blocks_recomputed (input, blocks, i) ? 4 : 3) * workload->layers[i].flop * packed_work (input, &workload->layers[i]);
     }
   return flop;
 }
@@ -166,8 +169,8 @@ summary_rates (Result *r, const Point *point)
   r->mfu = r->hfu = NAN;   /* of kernels that take no time there is none */
   if (!point->compute.ideal)
     {
-      r->mfu = sample_flop (point->workload, NULL) * r->throughput_per_gpu / peak;
-      r->hfu = sample_flop (point->workload, &point->input) * r->throughput_per_gpu / peak;
+      r->mfu = sample_flop (&point->input, FALSE) * r->throughput_per_gpu / peak;
+      r->hfu = sample_flop (&point->input, TRUE) * r->throughput_per_gpu / peak;
     }
   r->peak_name = g_strdup_printf ("%s dense %s", rate, precision_names[point->compute.precision]);
   r->cost_per_hour = cluster_price_per_hour (point->cluster);

@@ -6,6 +6,7 @@
 #include "run/played.h"
 #include "run/quantile.h"
 #include "run/steady.h"
+#include "strategy/packed.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -194,7 +195,7 @@ draw_steps (Result *r, const Point *point, Interval *interval, guint64 seed, GEr
   return TRUE;
 }
 
-/* Waits that [noise] gives are as well known as what is waited for: shares are those
+/* Waits that [noise] and packing give are as well known as what is waited for: shares are those
  * of the step with all ranks alike. */
 static gboolean
 find_shares (const Result *r, const Point *point, IntervalSituation *situation, GError **error)
@@ -204,12 +205,13 @@ find_shares (const Result *r, const Point *point, IntervalSituation *situation, 
   g_auto (Played) played = { 0 };
   double ledger[N_CAUSES];
 
-  if (!noise_uneven (point->input.uneven))
+  if (!noise_uneven (point->input.uneven) && !packed_uneven (&point->input))
     {
       interval_shares (situation, r->ledger, r->step_time, NULL, 0);
       return TRUE;
     }
   alike.uneven = NULL;
+  alike.even = TRUE;
   if (!played_step (point, &alike, &how, &played, error))
     return FALSE;
   for (guint i = 0; i < N_CAUSES; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/blocks.h"
+#include "strategy/packed.h"
 #include <string.h>
 
 /* Length of the name of its block, 0: in none. */
@@ -60,6 +61,8 @@ blocks_flash (const StepInput *in)
 
   if (in->training->attention != ATTENTION_AUTO)
     return in->training->attention == ATTENTION_FLASH;
+  if (packed_fused (in))
+    return TRUE;
   return precision_activation_bytes (in->compute->precision) <= 2 && kind != NULL
          && (g_str_equal (kind, "fsdp") || g_str_equal (kind, "zero"));
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/builder.h"
+#include "strategy/blocks.h"
+#include "strategy/packed.h"
 #include <math.h>
 
 guint64
@@ -103,6 +105,8 @@ builder_queues (Builder *b)
     if (i == 0 || b->process[i] != b->process[i - 1])
       graph_queue (b->graph, LANE_INPUT, i, "input");
   add_pauses (b);
+  for (guint attention = 0; attention < 2; attention++)
+    b->spread[attention] = packed_spread (b->in, b->graph, attention, b->whole, (double) b->in->batch.per_gpu);
 }
 
 guint
@@ -149,6 +153,18 @@ guint
 kernel_row (Builder *b, guint host, double seconds, double noise, const char *label)
 {
   return compute_row (b, host, GRAPH_KERNEL, CAUSE_COMPUTE, seconds, noise, label);
+}
+
+guint
+layer_row (Builder *b, guint host, guint layer, gboolean backward)
+{
+  const Layer *what = &b->in->workload->layers[layer];
+  const guint row = kernel_row (b, host, backward ? b->backward[layer] : b->forward[layer], b->noise, what->name);
+  const guint spread = blocks_scores (what) > 0 ? b->spread[1] : packed_row (b->in, what) ? b->spread[0] : 0;
+
+  for (guint i = 0; i < b->graph->classes->len; i++)
+    graph_vary (b->graph, row + i, spread, b->micro);
+  return row;
 }
 
 guint

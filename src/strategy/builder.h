@@ -21,6 +21,9 @@ typedef struct
   double     noise;
   double    *forward, *backward;        /* s a layer */
   GArray    *open;                      /* rows of meetings that the step waits for */
+  double     whole;                     /* time of attention over whole sequences, over that of packed ones */
+  guint      spread[2];                 /* of packed_spread (): of rows of tokens, of attention */
+  guint      micro;                     /* micro-batch at work */
   guint      exchange_queue;            /* of exchange.c; NO_ROW: no table is dealt out */
 } Builder;
 
@@ -36,6 +39,8 @@ guint   operator_row (Builder *b, double operators, const char *label);
 /* A task on each class's compute queue, launched by a host row or NO_ROW. */
 guint   compute_row  (Builder *b, guint host, GraphKind kind, Cause cause, double seconds, double noise, const char *label);
 guint   kernel_row   (Builder *b, guint host, double seconds, double noise, const char *label);
+/* The kernel of a layer's pass: its time goes with what the micro-batch holds. */
+guint   layer_row    (Builder *b, guint host, guint layer, gboolean backward);
 /* The same on the first class alone. */
 guint   root_kernel  (Builder *b, guint host, Cause cause, double seconds, const char *label);
 /* Behind `after`, a wait in a thread of the framework's own. */

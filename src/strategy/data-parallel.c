@@ -92,7 +92,7 @@ forward_pass (Builder *b, gboolean first_micro_step, guint *end, GError **error)
     {
       const char *name = b->in->workload->layers[i].name;
 
-      last = kernel_row (b, operator_row (b, 1, name), b->forward[i], b->noise, name);
+      last = layer_row (b, operator_row (b, 1, name), i, FALSE);
       if (first == NO_ROW)
         first = last;
       if (exchange_last (b, i) && !exchange_place (b, last, FALSE, &rows, error))
@@ -132,7 +132,7 @@ backward_pass (Builder *b, gboolean reduce, GError **error)
   for (guint i = b->in->workload->n_layers; i-- > 0;)
     {
       const char *name = b->in->workload->layers[i].name;
-      const guint row = kernel_row (b, operator_row (b, operators, name), b->backward[i], b->noise, name);
+      const guint row = layer_row (b, operator_row (b, operators, name), i, TRUE);
 
       if (exchange_reader (b, i) && !exchange_place (b, row, TRUE, &rows, error))
         return FALSE;
@@ -205,6 +205,7 @@ build_step (Builder *b, GError **error)
       const gboolean reduce = several && (last || !b->in->spec->no_sync || b->policy->root);
       guint forward;
 
+      b->micro = (guint) m;
       if (!before_forward (b, several, reduce, error))
         return FALSE;
       if (!forward_pass (b, m == 0, &forward, error))
@@ -247,6 +248,7 @@ data_parallel_build (const StepInput *in, const DataParallel *policy, StepGraph 
     return FALSE;
   forward = b.forward = data_parallel_forward (in);
   backward = b.backward = data_parallel_backward (in, forward);
+  b.whole = data_parallel_whole (in, forward);
   builder_queues (&b);
   exchange_init (&b);
   return build_step (&b, error);

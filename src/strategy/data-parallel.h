@@ -46,6 +46,8 @@ void     memory_sum           (const StepInput *in, MemoryUse *out);
 double  *data_parallel_forward (const StepInput *in);
 /* The same of each layer's backward pass, what is computed again with it. */
 double  *data_parallel_backward (const StepInput *in, const double *forward);
+/* The time of attention over whole sequences, over that of packed ones. */
+double   data_parallel_whole (const StepInput *in, const double *forward);
 /* s from the start of the backward pass to the end of each layer's, as kernels or
  * the host of `policy` pace it when nothing slows them; caller frees. */
 double  *data_parallel_ready  (const StepInput *in, const DataParallel *policy);

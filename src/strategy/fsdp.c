@@ -365,6 +365,7 @@ run_micro_step (Fsdp *f, guint64 m, GError **error)
 {
   const gboolean last = m + 1 == f->s.b.in->batch.accumulation;
 
+  f->s.b.micro = (guint) m;
   f->reduces = last || f->s.b.in->spec->gradient_sync == SYNC_EVERY;
   for (guint i = 0; i < f->s.units->len; i++)
     unit (f, i)->whole = FALSE;

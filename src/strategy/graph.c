@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/graph.h"
+#include <string.h>
 
 const char *const cause_names[] = {
   "compute", "host", "exposed_comm", "bubble", "wait", "input", "optimizer", "other", NULL
@@ -23,6 +24,8 @@ graph_new (void)
   graph->tasks = g_array_sized_new (FALSE, FALSE, sizeof (GraphTask), usual_tasks);
   graph->edges = g_array_sized_new (FALSE, FALSE, sizeof (GraphEdge), usual_tasks);
   graph->calls = g_array_new (FALSE, FALSE, sizeof (GraphCall));
+  graph->spreads = g_array_new (FALSE, FALSE, sizeof (GraphSpread));
+  graph->sharing = graph->stages = 1;
   return graph;
 }
 
@@ -37,6 +40,7 @@ graph_free (StepGraph *graph)
   g_array_unref (graph->tasks);
   g_array_unref (graph->edges);
   g_array_unref (graph->calls);
+  g_array_unref (graph->spreads);
   g_free (graph);
 }
 
@@ -90,6 +94,23 @@ graph_pauses (StepGraph *graph, Cause cause)
   graph->pauses = graph->tasks->len;
   for (guint i = 0; i < graph->classes->len; i++)
     graph_fixed (graph, g_array_index (graph->classes, RankClass, i).compute, cause, 0, "pause");
+}
+
+guint
+graph_spread (StepGraph *graph, const GraphSpread *spread)
+{
+  for (guint i = 0; i < graph->spreads->len; i++)
+    if (memcmp (&g_array_index (graph->spreads, GraphSpread, i), spread, sizeof *spread) == 0)
+      return i + 1;
+  g_array_append_val (graph->spreads, *spread);
+  return graph->spreads->len;
+}
+
+void
+graph_vary (StepGraph *graph, guint task, guint spread, guint micro)
+{
+  graph_task (graph, task)->spread = spread;
+  graph_task (graph, task)->micro = micro;
 }
 
 guint

@@ -24,6 +24,8 @@ typedef struct
   double      seconds;      /* FIXED, KERNEL: when nothing slows it */
   double      noise;        /* KERNEL: factor of box and noise on it, >= 1 */
   guint       call;         /* MEET */
+  guint       spread;       /* KERNEL: index into spreads from 1; 0: every micro-batch takes as long */
+  guint       micro;        /* KERNEL that spreads: its micro-batch */
   const char *label;
 } GraphTask;
 typedef struct { guint before, after; } GraphEdge;
@@ -39,6 +41,14 @@ typedef struct
   gboolean       together;  /* only once all ranks are through with the part before */
   double         seconds;   /* before its first message, on top of the library's */
 } GraphPart;
+
+/* How the work of a micro-batch differs from the mean, in shares of a kernel's time. */
+typedef struct
+{
+  double deviation;         /* > 0 */
+  double third_root;        /* cubic root of the third central moment */
+  double most;              /* it never takes more, >= 1 */
+} GraphSpread;
 
 /* A collective of the step: every member class meets here. */
 typedef struct
@@ -63,6 +73,9 @@ typedef struct
   guint   pauses;           /* the first of a task a class for its pauses (FIXED, no time of its own), in the order of the classes; G_MAXUINT: none */
   const Traffic *traffic;   /* of others, beside every step; borrowed; NULL: none */
   GArray *classes, *queues, *tasks, *edges, *calls;   /* RankClass, GraphQueue, GraphTask, GraphEdge, GraphCall */
+  GArray *spreads;          /* GraphSpread */
+  guint64 sharing;          /* ranks in a row that work on one micro-batch, in each stage */
+  guint   stages;           /* of a pipeline: classes of each stand together; 1: none */
 } StepGraph;
 
 StepGraph *graph_new  (void);
@@ -76,6 +89,10 @@ guint graph_fixed  (StepGraph *graph, guint queue, Cause cause, double seconds, 
 guint graph_kernel (StepGraph *graph, guint queue, Cause cause, double seconds, double noise, const char *label);
 /* A task for pauses behind what each class's compute queue has so far. */
 void  graph_pauses (StepGraph *graph, Cause cause);
+/* Spreads alike are kept once; the index of one for graph_vary (). */
+guint graph_spread (StepGraph *graph, const GraphSpread *spread);
+/* A kernel whose time goes with what the micro-batch holds. */
+void  graph_vary   (StepGraph *graph, guint task, guint spread, guint micro);
 guint graph_call   (StepGraph *graph, const GraphCall *call);
 guint graph_meet   (StepGraph *graph, guint queue, guint call);   /* counts the member */
 void  graph_edge   (StepGraph *graph, guint before, guint after);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/data-parallel.h"
 #include "strategy/blocks.h"
+#include "strategy/packed.h"
 #include <math.h>
 
 /* FLOP of a flash attention's backward pass are 2.5 times the forward's (Dao 2023,
@@ -13,28 +14,48 @@ static const KernelClass kernel_classes[] = {
   [LAYER_POOL] = KERNEL_POOL, [LAYER_EMBEDDING] = KERNEL_EMBEDDING, [LAYER_OTHER] = KERNEL_ELEMENTWISE,
 };
 
+/* A layer's kernel over so many rows of a sequence each, and so much of its FLOP. */
+static double
+row_seconds (const StepInput *in, const Layer *layer, double rows, double work)
+{
+  const double scores = blocks_flash (in) ? blocks_scores (layer) : 0;
+  const KernelWork kernel = {
+    .kind = kernel_classes[layer->kind],
+    .flop = layer->flop * work,
+    .bytes = (layer->bytes_fp32 / 4 - 2 * scores) * precision_activation_bytes (in->compute->precision) * rows + (sparse_owned (in, layer) ? 0 : 4 * layer->params),
+    .winograd = layer->winograd,
+    .m = layer->m * rows, .n = layer->n, .k = layer->k,
+  };
+
+  return compute_seconds (in->compute, &kernel);
+}
+
 double *
 data_parallel_forward (const StepInput *in)
 {
   double *seconds = g_new (double, in->workload->n_layers);
   const double batch = (double) in->batch.per_gpu;
-  const gboolean flash = blocks_flash (in);
+  const gboolean fused = blocks_flash (in) && blocks_transformer (in->workload);
 
   for (guint i = 0; i < in->workload->n_layers; i++)
     {
       const Layer *layer = &in->workload->layers[i];
-      const double scores = flash ? blocks_scores (layer) : 0;
-      const KernelWork work = {
-        .kind = kernel_classes[layer->kind],
-        .flop = layer->flop * batch,
-        .bytes = (layer->bytes_fp32 / 4 - 2 * scores) * precision_activation_bytes (in->compute->precision) * batch + (sparse_owned (in, layer) ? 0 : 4 * layer->params),
-        .winograd = layer->winograd,
-        .m = layer->m * batch, .n = layer->n, .k = layer->k,
-      };
+      const double rows = packed_row (in, layer) ? batch * packed_tokens (in) : batch;
 
-      seconds[i] = flash && blocks_softmax (layer) && blocks_transformer (in->workload) ? 0 : compute_seconds (in->compute, &work);
+      seconds[i] = fused && blocks_softmax (layer) ? 0 : row_seconds (in, layer, rows, batch * packed_work (in, layer));
     }
   return seconds;
+}
+
+double
+data_parallel_whole (const StepInput *in, const double *forward)
+{
+  const double batch = (double) in->batch.per_gpu;
+
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    if (blocks_scores (&in->workload->layers[i]) > 0 && forward[i] > 0)
+      return row_seconds (in, &in->workload->layers[i], batch, batch) / forward[i];
+  return 1;
 }
 
 /* By input and by weight: two kernels of a forward one's work. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/megatron-plan.h"
+#include "strategy/packed.h"
 #include "strategy/price.h"
 #include <math.h>
 #include <string.h>
@@ -205,7 +206,8 @@ gboolean
 megatron_message (const Megatron *m, guint from, guint to, const char *label, GraphCall *out, GError **error)
 {
   const gboolean slices = m->tp > 1 && !m->sp && m->llm.value[LLM_SLICES] > 0;
-  const double whole = (double) m->micro * (double) m->shape->sequence / (double) m->cp * (double) m->shape->hidden * m->llm.element;
+  const double whole = (double) m->micro * (double) m->shape->sequence / (double) m->cp * (double) m->shape->hidden * m->llm.element
+                       * packed_tokens (m->in);
   const double size = m->sp || slices ? whole / (double) m->tp : whole;
   MegatronCalls gather = { 0 };
   double seconds = 0;

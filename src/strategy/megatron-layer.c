@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/megatron-plan.h"
+#include "strategy/packed.h"
 #include <math.h>
 
 /* Kernels of a transformer layer as Megatron-LM runs them, and the collectives
@@ -21,6 +22,7 @@ typedef struct
   double qkv_grad, up_grad;    /* s of weight gradients that input-gradient collectives run beside */
   double attention;            /* s of the attention core forward */
   double attention_back;
+  double whole_attention;      /* s of it forward over whole sequences */
   double norms, up, activation, common, ffn;   /* s forward of what selective recomputation may name: norms, what widens, gates of
                                   experts, shared experts, all of the second half */
   double kept;                 /* s forward of products that recompute by op does not repeat: every other one */
@@ -30,6 +32,7 @@ typedef struct
 typedef struct
 {
   double forward, backward, again;   /* s of kernels; again: recomputed */
+  double attention[2], whole_attention;   /* of them attention, with what of it is recomputed; forward over whole sequences */
   MegatronCalls tensor[2], context[2], expert[2], expert_tensor[2];   /* nothing hides them: forward, backward */
 } LayerCost;
 
@@ -68,8 +71,12 @@ attention_core (OneLayer *l, double *forward, double *back)
 
   if (m->flash)
     {
-      *forward = llm_attention (l->llm, b, l->sequence, l->heads, l->kv_heads, l->d, 1 / (double) m->cp);
+      double sequences = b;
+      const double length = packed_length (m->in, l->sequence, &sequences);
+
+      *forward = llm_attention (l->llm, sequences, length, l->heads, l->kv_heads, l->d, 1 / (double) m->cp);
       *back = *forward * l->llm->value[LLM_FLASH_BACKWARD];
+      l->whole_attention = llm_attention (l->llm, b, l->sequence, l->heads, l->kv_heads, l->d, 1 / (double) m->cp);
       return;
     }
   *forward = llm_gemm (l->llm, rows, l->sequence, query, products) + llm_gemm (l->llm, rows, value, l->sequence, products)
@@ -319,7 +326,7 @@ layer_of (const Megatron *m, MegatronBlock kind)
     .shared = experts ? (double) (s->shared_experts * s->ffn) / (double) m->tp : 0,
   };
 
-  l.tokens = (double) m->micro * l.sequence / (double) m->cp;
+  l.tokens = (double) m->micro * l.sequence / (double) m->cp * packed_tokens (m->in);
   l.kv_heads = fmax ((double) s->kv_heads / l.t, 1);
   l.q = l.heads * query;
   l.k = l.kv_heads * query;
@@ -369,6 +376,14 @@ repeated (const OneLayer *l, double forward)
     }
 }
 
+static double
+attention_again (const OneLayer *l)
+{
+  const int recompute = l->m->in->training->recompute;
+
+  return recompute == RECOMPUTE_FULL || (recompute == RECOMPUTE_SELECTIVE && (l->m->modules & MODULE_CORE_ATTENTION) != 0) ? l->attention : 0;
+}
+
 static gboolean
 layer_cost (OneLayer *l, LayerCost *out, GError **error)
 {
@@ -377,6 +392,9 @@ layer_cost (OneLayer *l, LayerCost *out, GError **error)
   ffn_part (l, out);
   residual_part (l, out);
   out->again = repeated (l, out->forward);
+  out->attention[0] = l->attention;
+  out->attention[1] = l->attention_back + attention_again (l);
+  out->whole_attention = l->whole_attention;
   return tensor_calls (l, out, error) && context_calls (l, out, error) && expert_calls (l, out, error);
 }
 
@@ -483,8 +501,10 @@ pile_layers (const Megatron *m, const LayerCost *cost, double n, LayerCost *on)
 
   on->forward += n * cost->forward;
   on->backward += n * (cost->backward + cost->again);
+  on->whole_attention += n * cost->whole_attention;
   for (guint pass = 0; pass < 2; pass++)
     {
+      on->attention[pass] += n * cost->attention[pass];
       megatron_pile (&on->tensor[pass], &cost->tensor[pass], n);
       megatron_pile (&on->tensor[pass], &cost->tensor[0], pass * twice);
       megatron_pile (&on->context[pass], &cost->context[pass], n);
@@ -522,6 +542,8 @@ megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward,
         {
           PipelineWork *work = pass == 0 ? &forward[at] : &backward[at];
 
+          work->attention = work->seconds > 0 ? all.attention[pass] / work->seconds : 0;
+          work->whole = all.attention[0] > 0 ? all.whole_attention / all.attention[0] : 1;
           take_calls (m, work, &all.tensor[pass], pass == 0 ? "tensor-parallel forward" : "tensor-parallel backward");
           take_calls (m, work, &all.context[pass], pass == 0 ? "context-parallel forward" : "context-parallel backward");
           take_calls (m, work, &all.expert[pass], pass == 0 ? "expert all-to-all forward" : "expert all-to-all backward");

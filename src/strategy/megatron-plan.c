@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/megatron-plan.h"
+#include "strategy/packed.h"
 #include <math.h>
 
 gboolean
@@ -357,7 +358,7 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
   m.experts = shape->experts > 1;
   if (!check_shape (&m, error) || !read_modules (&m, error) || !deal_layers (&m, error) || !llm_init (&m.llm, in->compute, spec->stack, error))
     return FALSE;
-  m.flash = in->training->attention == ATTENTION_AUTO ? m.llm.value[LLM_FLASH] > 0 : in->training->attention == ATTENTION_FLASH;
+  m.flash = in->training->attention == ATTENTION_AUTO ? m.llm.value[LLM_FLASH] > 0 || packed_fused (in) : in->training->attention == ATTENTION_FLASH;
   m.dropout = settle (spec->dropout, m.llm.value[LLM_DROPOUT] > 0 && shape->architecture == ARCHITECTURE_GPT);
   m.overlap_p2p = settle (spec->overlap_p2p, m.schedule == SCHEDULE_INTERLEAVED && m.llm.value[LLM_SLICES] <= 0);
   m.gradient = four_bytes (&m) ? 4 : 2;

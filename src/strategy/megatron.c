@@ -2,6 +2,7 @@
 #include "strategy/megatron.h"
 #include "strategy/data-parallel.h"
 #include "strategy/megatron-plan.h"
+#include "strategy/packed.h"
 #include <math.h>
 
 /* One step of Megatron-LM: the pipeline, gradients over the data-parallel ranks
@@ -278,6 +279,16 @@ finish (Step *s, GError **error)
   return gather_ahead (s, error) && reduce_all (s, error) && reduce_tied (s, error) && meet_all (s, error) && update (s, error);
 }
 
+/* Tensor- and context-parallel ranks share a micro-batch, and all stages see it. */
+static void
+spread (const Megatron *m, StepGraph *graph, PipelineWork *work)
+{
+  graph->sharing = m->tp * m->cp;
+  graph->stages = (guint) m->pp;
+  for (guint at = 0; at < megatron_virtual_stages (m); at++)
+    work[at].spread = packed_spread (m->in, graph, work[at].attention, work[at].whole, (double) m->micro);
+}
+
 static gboolean
 megatron_build (const StepInput *in, StepGraph *graph, GError **error)
 {
@@ -296,6 +307,8 @@ megatron_build (const StepInput *in, StepGraph *graph, GError **error)
 
   if (!megatron_work (&m, forward, backward, error) || !messages (&m, ahead, back, error))
     return FALSE;
+  spread (&m, graph, forward);
+  spread (&m, graph, backward);
   for (guint at = 0; at < n; at++)
     pieces[at] = buckets (&m, at);
   const PipelineGroup groups[] = {

@@ -31,7 +31,7 @@ const Key noise_keys[] = {
   { "pause-together", KEY_BOOLEAN, UNIT_NONE, AT (pause_together), "false",
     "All ranks pause in the same step; false: each at its own time." },
   { "ranks", KEY_CHOICE, UNIT_NONE, AT (ranks), "auto",
-    "Draws for each rank, or of the slowest between two meetings alone; auto: each, up to 4,096 ranks and 150,000 tasks of a step.",
+    "Draws for each rank, or of the slowest between two meetings alone; auto: each, up to 4,096 ranks and 150,000 tasks of a step, 8,000 for packing alone.",
     .choices = rank_names },
   { NULL }
 };

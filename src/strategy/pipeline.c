@@ -291,6 +291,8 @@ add_kernels (Build *b, guint stage, const Pass *pass, const PipelineWork *work)
     {
       row = compute_row (b->graph, b->rows, stage, GRAPH_KERNEL, CAUSE_COMPUTE, work->seconds / pieces, p->noise,
                          pass->back ? "backward" : "forward");
+      for (guint copy = 0; copy < b->rows->copies; copy++)
+        graph_vary (b->graph, row + copy, work->spread, pass->micro_batch);
       if (i == 0)
         first = row;
       if (last)

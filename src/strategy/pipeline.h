@@ -16,6 +16,9 @@ typedef struct { GraphCall call; PipelineGroup group; } PipelineCall;
 typedef struct
 {
   double       seconds;     /* of the kernels */
+  double       attention;   /* share of them */
+  double       whole;       /* time of attention over whole sequences, over that of packed ones */
+  guint        spread;      /* of the kernels, for graph_vary () */
   double       host;        /* s */
   guint        n_calls;
   PipelineCall call[PIPELINE_MAX_CALLS];

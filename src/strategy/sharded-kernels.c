@@ -4,6 +4,7 @@
 #include <string.h>
 #include "compute/llm.h"
 #include "strategy/blocks.h"
+#include "strategy/packed.h"
 
 /* Transformers in stacks that shard: kernels by shape (models/kernel) and what
  * the stack makes of them (models/llm.csv); all else by the roofline.  Bytes of a
@@ -13,7 +14,8 @@ typedef struct
 {
   const StepInput *in;
   LlmModel model;
-  double   batch;
+  double   batch;        /* sequences */
+  double   rows;         /* so many full ones have as many tokens */
   gboolean flash;
 } Kernels;
 
@@ -24,13 +26,13 @@ static const double element_backward = 2;
 static double
 row_bytes (const Kernels *k, const Layer *layer)
 {
-  return layer->bytes_fp32 / 4 * k->model.element * k->batch;
+  return layer->bytes_fp32 / 4 * k->model.element * (packed_row (k->in, layer) ? k->rows : k->batch);
 }
 
 static void
 gemm_row (const Kernels *k, const Layer *layer, double *forward, double *backward)
 {
-  const double m = layer->m * k->batch;
+  const double m = layer->m * (packed_row (k->in, layer) ? k->rows : k->batch);
 
   if ((guint64) layer->n == k->in->workload->dims.vocabulary)
     {
@@ -56,6 +58,15 @@ expert_rows (const Kernels *k, const Layer *layer, double *forward, double *back
   *backward *= experts;
 }
 
+/* Of fused kernels over whole sequences. */
+static double
+whole_attention (const Kernels *k, const Layer *layer)
+{
+  const double heads = layer->out_elems / layer->m / layer->k;
+
+  return llm_attention (&k->model, k->batch, layer->m, heads, heads, layer->k, layer->flop / (2 * layer->m * layer->n * layer->k * heads));
+}
+
 static void
 attention_row (const Kernels *k, const Layer *layer, double *forward, double *backward)
 {
@@ -66,7 +77,10 @@ attention_row (const Kernels *k, const Layer *layer, double *forward, double *ba
 
   if (k->flash)
     {
-      *forward = llm_attention (&k->model, k->batch, layer->m, heads, heads, layer->k, layer->flop / causal);
+      double batch = k->batch;
+      const double length = packed_length (k->in, layer->m, &batch);
+
+      *forward = llm_attention (&k->model, batch, length, heads, heads, layer->k, layer->flop / causal);
       *backward = *forward * k->model.value[LLM_FLASH_BACKWARD];
       return;
     }
@@ -104,7 +118,7 @@ stream_row (const Kernels *k, const Layer *layer, double *forward, double *backw
   if (strstr (layer->name, "cross_entropy") != NULL)
     {
       /* a third before, two thirds behind */
-      *forward = llm_stream (&k->model, LLM_ADD, layer->out_elems * k->batch * k->model.value[LLM_LOSS_BYTES] / 3);
+      *forward = llm_stream (&k->model, LLM_ADD, layer->out_elems * k->rows * k->model.value[LLM_LOSS_BYTES] / 3);
       *backward = 2 * *forward;
       return;
     }
@@ -212,10 +226,11 @@ sharded_kernels (Sharded *s, GError **error)
   const StepInput *in = s->b.in;
   const Workload *workload = in->workload;
   g_autofree guint *blocks = blocks_find (workload);
-  Kernels k = { .in = in, .batch = (double) in->batch.per_gpu, .flash = blocks_flash (in) };
+  Kernels k = { .in = in, .batch = (double) in->batch.per_gpu, .rows = (double) in->batch.per_gpu * packed_tokens (in), .flash = blocks_flash (in) };
 
   s->b.forward = data_parallel_forward (in);
   s->b.backward = data_parallel_backward (in, s->b.forward);
+  s->b.whole = data_parallel_whole (in, s->b.forward);
   s->slowdown = software_slowdown (in->spec, in->compute->precision);
   if (!blocks_transformer (workload))
     return TRUE;
@@ -228,6 +243,8 @@ sharded_kernels (Sharded *s, GError **error)
       price_row (&k, &workload->layers[i], &s->b.forward[i], &s->b.backward[i]);
       if (blocks_recomputed (in, blocks, i) && !stops_early (&k, blocks, i))
         s->b.backward[i] += s->b.forward[i];
+      if (k.flash && blocks_scores (&workload->layers[i]) > 0 && s->b.forward[i] > 0)
+        s->b.whole = whole_attention (&k, &workload->layers[i]) / s->b.forward[i];
     }
   return pace_copies (s, error);
 }

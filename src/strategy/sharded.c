@@ -111,9 +111,8 @@ void
 sharded_layer (Sharded *s, guint layer, gboolean backward, guint wait)
 {
   const char *name = s->b.in->workload->layers[layer].name;
-  const double seconds = backward ? s->b.backward[layer] : s->b.forward[layer];
 
-  s->last_row = kernel_row (&s->b, operator_row (&s->b, backward ? 2 : 1, name), seconds, s->b.noise, name);
+  s->last_row = layer_row (&s->b, operator_row (&s->b, backward ? 2 : 1, name), layer, backward);
   edges (s, wait, s->last_row);
 }
 

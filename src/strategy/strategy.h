@@ -24,6 +24,7 @@ typedef struct
   gboolean              noise;     /* box(N) on compute */
   const NoiseSpec      *uneven;    /* slow ranks, pauses; NULL: all ranks alike */
   const Traffic        *traffic;   /* what others move; NULL: nothing */
+  gboolean              even;      /* what sequences hold does not differ: [workload] packing at its mean */
   gboolean              unfold;    /* a class for every rank */
 } StepInput;
 

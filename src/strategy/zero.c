@@ -135,6 +135,7 @@ plain_step (Sharded *s, GError **error)
 
   for (guint64 m = 0; m < in->batch.accumulation; m++)
     {
+      s->b.micro = (guint) m;
       sharded_input (s, m == 0);
       forward_pass (s);
       if (!backward_pass (s, reduces (in, m), error))
@@ -153,6 +154,7 @@ three_step (Sharded *s, GError **error)
     return FALSE;
   for (guint64 m = 0; m < in->batch.accumulation; m++)
     {
+      s->b.micro = (guint) m;
       if (!three_micro_step (three, m == 0, error))
         return FALSE;
     }

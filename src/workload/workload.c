@@ -61,6 +61,14 @@ const Key workload_keys[] = {
   { "patch", KEY_COUNT, UNIT_NONE, AT (patch), NULL, "Shape, vit: edge of a patch in pixels; without it 16.", 1, 1e5 },
   { "classes", KEY_COUNT, UNIT_NONE, AT (classes), NULL, "Shape, vit: outputs of the head; without it 1000.", 1, 1e8 },
 #undef AT
+#define AT(field) offsetof (WorkloadSpec, packing.field)
+  { "packing", KEY_CHOICE, UNIT_NONE, AT (kind), "none",
+    "What a sequence holds: none, one sample that fills it; concatenated, documents one behind another; document-mask, these with attention "
+    "inside each alone; padded, one document and padding; unpadded, one document and nothing.", .choices = packing_names },
+  { "document-length", KEY_COUNT, UNIT_NONE, AT (length), NULL, "Mean tokens of a document, before it is cut at the end of a sequence.", 1, 1e9 },
+  { "document-length-cv", KEY_QUANTITY, UNIT_SHARE, AT (length_cv), NULL,
+    "Spread of document lengths, deviation over mean, lognormal; 0: all the same; without it 1.", 0, 10 },
+#undef AT
   { .name = NULL },
 };
 
@@ -326,6 +334,8 @@ workload_load (const WorkloadSpec *spec, GError **error)
     ok = load_file (workload, spec->file, error);
   else
     ok = load_shape (workload, &spec->shape, error);
+  ok = ok && packing_settle (&workload->packing, &spec->packing,
+                             workload->dims.architecture == ARCHITECTURE_VIT ? 0 : workload->dims.sequence, error);
   if (!ok || (spec->family != NULL && !override_family (workload, spec->family, error)))
     return NULL;
   return g_steal_pointer (&workload);

@@ -2,6 +2,7 @@
 #pragma once
 #include "base/keys.h"
 #include "base/precision.h"
+#include "workload/packing.h"
 #include "workload/shape.h"
 
 typedef enum { LAYER_CONV, LAYER_GEMM, LAYER_ATTENTION, LAYER_SOFTMAX, LAYER_NORM, LAYER_ELEMENTWISE, LAYER_POOL, LAYER_EMBEDDING, LAYER_OTHER } LayerKind;
@@ -30,6 +31,7 @@ typedef struct
   char   *family;               /* key of the efficiency table: "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "transformer"; "other": has no row */
   char   *sample;               /* "image", "sequence of 128" */
   Shape   dims;                 /* of a plain transformer; its architecture NONE: none is known */
+  Packing packing;              /* what its samples are; kind NONE (0): whole sequences */
   char   *shape;                /* of a generated transformer, for people; NULL: read from a table */
   guint   n_layers;
   Layer  *layers;               /* forward order */
@@ -48,6 +50,7 @@ typedef struct
   int    precision;             /* Precision */
   char  *family;                /* override of the efficiency class */
   Shape  shape;                 /* or the shape of a transformer; beside a name: what differs from it */
+  PackingSpec packing;          /* what a sequence holds */
 } WorkloadSpec;
 extern const Key workload_keys[];
 extern const char *const workload_families[];   /* NULL-terminated */
