@@ -3,20 +3,32 @@
 
 /* Building a graph, and reading it. */
 
-Id
-engine_array_add (gpointer *at, uint32_t *n, uint32_t *room, gsize size)
+void
+engine_array_grow (gpointer *at, uint32_t n, uint32_t *room, gsize size, uint32_t wanted)
 {
-  const Id id = *n + 1;
+  gpointer more;
 
-  g_assert (id < EVENT_INDEX);
-  if (id >= *room)
-    {
-      *room = MAX (64, 2 * *room);
-      *at = g_realloc_n (*at, *room, size);
-    }
-  memset ((char *) *at + id * size, 0, size);
-  *n = id;
-  return id;
+  g_assert (n + 1 < EVENT_INDEX);
+  if (wanted <= *room)
+    return;
+  more = g_aligned_alloc (wanted, size, 64);
+  if (*at != NULL)
+    memcpy (more, *at, (n + 1) * size);
+  g_aligned_free (*at);
+  *at = more;
+  *room = wanted;
+}
+
+#define ARRAY_EXPECT(array, n_more) \
+  (engine_array_grow ((gpointer *) &(array)->at, (array)->n, &(array)->room, sizeof *(array)->at, (array)->n + (n_more) + 1))
+
+void
+engine_expect (Engine *e, uint32_t tasks, uint32_t rated, uint32_t edges)
+{
+  ARRAY_EXPECT (&e->task, tasks);
+  ARRAY_EXPECT (&e->more, tasks);
+  ARRAY_EXPECT (&e->activity, rated);
+  ARRAY_EXPECT (&e->edge, edges);
 }
 
 Id
@@ -53,11 +65,20 @@ add_task (Engine *e, Id queue, TaskKind kind, uint8_t cause, uint16_t step)
           e->task.at[q->tail].next = id;
           /* Behind a queue mate that has ended, the queue stands empty. */
           if (q->head == 0)
-            task->last = q->tail;
+            {
+              task->last = q->tail;
+              task->start = e->task.at[q->tail].end;
+            }
         }
       q->tail = id;
       if (q->head == 0)
         q->head = id;
+    }
+  if (queue == 0 || e->queue.at[queue].head == id)
+    {
+      const Id fresh = ARRAY_ADD (&e->fresh);
+
+      e->fresh.at[fresh] = id;
     }
   /* Its edges come after this call, so it is looked at by an event. */
   if (e->running && !e->adding)
@@ -78,14 +99,6 @@ engine_task_fixed (Engine *e, Id queue, Tick work, uint8_t cause, uint16_t step)
   return id;
 }
 
-static void
-fill_activity (Engine *e, Id id, double amount, uint32_t owner)
-{
-  if (!(amount >= 0))
-    engine_fail_number (e, "an activity cannot have %s units to do", amount);
-  e->activity.at[id] = (Activity) { .left = amount, .since = TICK_NEVER, .owner = owner };
-}
-
 Id
 engine_task_rated (Engine *e, Id queue, double amount, uint8_t cause, uint16_t step)
 {
@@ -95,24 +108,9 @@ engine_task_rated (Engine *e, Id queue, double amount, uint8_t cause, uint16_t s
     {
       const Id activity = ARRAY_ADD (&e->activity);
 
-      fill_activity (e, activity, amount, OWNER_TASK | id);
+      engine_fill_activity (e, activity, amount, OWNER_TASK | id);
       e->task.at[id].what = activity;
     }
-  return id;
-}
-
-Id
-engine_activity (Engine *e, double amount, Id meeting)
-{
-  g_return_val_if_fail (meeting <= e->meeting.n, 0);
-
-  /* events of the one that had the number before are of an older generation */
-  const Id id = e->spare.n > 0 ? e->spare.at[e->spare.n--] : ARRAY_ADD (&e->activity);
-  const uint32_t generation = e->activity.at[id].generation + 1;
-
-  fill_activity (e, id, amount, meeting);
-  e->activity.at[id].since = e->now;
-  e->activity.at[id].generation = generation;
   return id;
 }
 
@@ -154,8 +152,8 @@ void
 engine_edge (Engine *e, Id before, Id after)
 {
   g_return_if_fail (before > 0 && before <= e->task.n && after > 0 && after <= e->task.n);
-  g_return_if_fail (e->more.at[after].state == STATE_OPEN);
-  if (e->more.at[before].state == STATE_ENDED)
+  g_return_if_fail (e->task.at[after].state == STATE_OPEN);
+  if (e->task.at[before].state == STATE_ENDED)
     {
       if (e->task.at[before].end == e->now)
         engine_note_last (e, after, before);

@@ -21,7 +21,7 @@ is_open_head (const Engine *e, Id task)
 {
   const Id queue = e->task.at[task].queue;
 
-  return e->more.at[task].state != STATE_ENDED && (queue == 0 || e->queue.at[queue].head == task);
+  return e->task.at[task].state != STATE_ENDED && (queue == 0 || e->queue.at[queue].head == task);
 }
 
 static void
@@ -54,7 +54,7 @@ blocked_at (const Engine *e, Id queue)
 
   const Id head = e->queue.at[queue].head;
 
-  if (head == 0 || e->task.at[head].kind != TASK_MEET || e->more.at[head].state != STATE_STARTED)
+  if (head == 0 || e->task.at[head].kind != TASK_MEET || e->task.at[head].state != STATE_STARTED)
     return 0;
   return e->task.at[head].what;
 }
@@ -72,14 +72,14 @@ find_opposite (const Engine *e, Id a, uint32_t *steps, Order *one, Order *other)
     {
       const Id queue = e->task.at[m].queue, b = blocked_at (e, queue);
 
-      if (e->more.at[m].state != STATE_OPEN || b == 0 || b == a || b == tried)
+      if (e->task.at[m].state != STATE_OPEN || b == 0 || b == a || b == tried)
         continue;
       tried = b;
       for (Id n = e->meeting.at[b].first_member; n != 0; n = e->more.at[n].next_member)
         {
           if (++*steps > SEARCH_MAX)
             return FALSE;
-          if (e->more.at[n].state == STATE_OPEN && blocked_at (e, e->task.at[n].queue) == a)
+          if (e->task.at[n].state == STATE_OPEN && blocked_at (e, e->task.at[n].queue) == a)
             {
               *one = (Order) { e->queue.at[e->task.at[n].queue].head, n };
               *other = (Order) { e->queue.at[queue].head, m };

@@ -4,9 +4,9 @@
 #include "engine/radix-heap.h"
 #include <string.h>
 
-/* Inside engine/ only: build.c fills the arrays, engine.c runs them, deadlock.c
- * says why they stand still.  Hooks may add tasks, so an array may move at any
- * hook: the code holds indices over a hook, never pointers. */
+/* Inside engine/ only: build.c fills the arrays, engine.c runs them, activity.c is what
+ * has a rate, deadlock.c says why they stand still.  Hooks may add tasks, so an array
+ * may move at any hook: the code holds indices over a hook, never pointers. */
 
 #define TICK_NEVER G_MAXUINT64
 #define TICK_MAX ((Tick) G_MAXINT64)   /* last valid time */
@@ -20,8 +20,11 @@ enum { EVENT_TASK, EVENT_ACTIVITY, EVENT_MEETING, EVENT_HANDLER, EVENT_ADDED };
 typedef struct { Id first, head, tail, owner; } Queue;   /* head: the first unfinished */
 typedef struct { Id task, next; } Edge;
 enum { STATE_OPEN, STATE_STARTED, STATE_ENDED };
-typedef struct { Id edge_tail, next_member; uint32_t state; } TaskMore;
+typedef struct { Id edge_tail, next_member; } TaskMore;
 typedef struct { Id last_member; uint32_t members, gone; uint32_t ending, ended; } MeetingMore;
+
+/* A run reads tasks in hardly any order: one line of the cache each. */
+G_STATIC_ASSERT (sizeof (Task) == 64);
 
 #define OWNER_TASK ((uint32_t) 1 << 31)
 typedef struct
@@ -34,7 +37,7 @@ typedef struct
 
 typedef struct { EngineHandler call; gpointer user; } Handler;
 
-/* A growing array of which index 0 is not used. */
+/* A growing array, aligned to a line of the cache, of which index 0 is not used. */
 #define ARRAY(type) struct { type *at; uint32_t n, room; }
 
 struct Engine
@@ -43,7 +46,6 @@ struct Engine
   gpointer    user;
   Tick        now;
   gboolean    touched, running, adding, background;
-  uint32_t    seen;           /* tasks that engine_run () has looked at */
   uint32_t    ended;          /* tasks */
   uint64_t    events;
   GError     *error;
@@ -56,16 +58,44 @@ struct Engine
   ARRAY (MeetingMore) meeting_more;
   ARRAY (Activity) activity;
   ARRAY (Id) spare;           /* activities of nobody that have ended */
+  ARRAY (Id) fresh;           /* tasks added since, that no other has to end for in their queue */
   ARRAY (Handler) handler;
 };
 
 /* The id of a new zeroed element. */
 #define ARRAY_ADD(array) \
-  (engine_array_add ((gpointer *) &(array)->at, &(array)->n, &(array)->room, sizeof *(array)->at))
-Id   engine_array_add (gpointer *at, uint32_t *n, uint32_t *room, gsize size);
+  (array_add ((gpointer *) &(array)->at, &(array)->n, &(array)->room, sizeof *(array)->at))
+void engine_array_grow (gpointer *at, uint32_t n, uint32_t *room, gsize size, uint32_t wanted);
+
+static inline Id
+array_add (gpointer *at, uint32_t *n, uint32_t *room, gsize size)
+{
+  if (G_UNLIKELY (*n + 1 >= *room))
+    engine_array_grow (at, *n, room, size, MAX (64, 2 * *room));
+  memset ((char *) *at + ++*n * size, 0, size);
+  return *n;
+}
 
 void engine_fail      (Engine *e, EngineError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void engine_fail_number (Engine *e, const char *format, double number) G_GNUC_PRINTF (2, 0);   /* one %s */
 void engine_describe  (const Engine *e, Id task, GString *out);
 void engine_deadlock  (Engine *e);   /* sets the error */
 void engine_note_last (Engine *e, Id task, Id before);   /* `before` ended now and held `task` up */
+void engine_fill_activity (Engine *e, Id id, double amount, uint32_t owner);
+
+static inline void
+engine_push (Engine *e, Tick when, unsigned kind, Id id, uint32_t argument)
+{
+  radix_push (&e->heap, (Event) { when, EVENT_TARGET (kind, id), argument });
+}
+
+static inline void
+engine_push_after (Engine *e, Tick ticks, unsigned kind, Id id, uint32_t argument)
+{
+  if (G_UNLIKELY (ticks > TICK_MAX - e->now))
+    {
+      engine_fail (e, ENGINE_ERROR_TIME, "the run lasts longer than 2^63 ticks");
+      return;
+    }
+  engine_push (e, e->now + ticks, kind, id, argument);
+}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/engine-private.h"
-#include <math.h>
 
 /* The run.  Whatever ends, ends by an event: a hook or a task of no length never
  * nests, and what happens at one instant happens in the order it was asked for. */
@@ -25,15 +24,16 @@ engine_free (Engine *e)
   if (e == NULL)
     return;
   radix_heap_finish (&e->heap);
-  g_free (e->task.at);
-  g_free (e->more.at);
-  g_free (e->queue.at);
-  g_free (e->edge.at);
-  g_free (e->meeting.at);
-  g_free (e->meeting_more.at);
-  g_free (e->activity.at);
-  g_free (e->spare.at);
-  g_free (e->handler.at);
+  g_aligned_free (e->task.at);
+  g_aligned_free (e->more.at);
+  g_aligned_free (e->queue.at);
+  g_aligned_free (e->edge.at);
+  g_aligned_free (e->meeting.at);
+  g_aligned_free (e->meeting_more.at);
+  g_aligned_free (e->activity.at);
+  g_aligned_free (e->spare.at);
+  g_aligned_free (e->fresh.at);
+  g_aligned_free (e->handler.at);
   g_clear_error (&e->error);
   g_free (e);
 }
@@ -44,10 +44,10 @@ engine_reset (Engine *e)
   g_return_if_fail (!e->running);
   radix_heap_clear (&e->heap);
   e->task.n = e->more.n = e->queue.n = e->edge.n = 0;
-  e->meeting.n = e->meeting_more.n = e->activity.n = e->spare.n = 0;
+  e->meeting.n = e->meeting_more.n = e->activity.n = e->spare.n = e->fresh.n = 0;
   e->now = 0;
   e->touched = e->adding = FALSE;
-  e->seen = e->ended = 0;
+  e->ended = 0;
   e->events = 0;
   g_clear_error (&e->error);
 }
@@ -91,23 +91,6 @@ engine_event_bytes (const Engine *e)
   return radix_heap_bytes (&e->heap);
 }
 
-static inline void
-push (Engine *e, Tick when, unsigned kind, Id id, uint32_t argument)
-{
-  radix_push (&e->heap, (Event) { when, EVENT_TARGET (kind, id), argument });
-}
-
-static void
-push_after (Engine *e, Tick ticks, unsigned kind, Id id, uint32_t argument)
-{
-  if (G_UNLIKELY (ticks > TICK_MAX - e->now))
-    {
-      engine_fail (e, ENGINE_ERROR_TIME, "the run lasts longer than 2^63 ticks");
-      return;
-    }
-  push (e, e->now + ticks, kind, id, argument);
-}
-
 Id
 engine_handler (Engine *e, EngineHandler handler, gpointer user)
 {
@@ -126,116 +109,13 @@ engine_at (Engine *e, Tick when, Id handler, uint32_t argument)
       return;
     }
   g_return_if_fail (when >= e->now);
-  push (e, when, EVENT_HANDLER, handler, argument);
+  engine_push (e, when, EVENT_HANDLER, handler, argument);
 }
 
 void
 engine_touch (Engine *e)
 {
   e->touched = TRUE;
-}
-
-/* Activities. */
-
-/* A thousandth of a tick is the rounding of the rates, not work left over. */
-#define TICK_SLACK 0x1p-10
-
-Tick
-engine_ticks (double amount, double rate)
-{
-  const double ticks = ceil (amount / rate - TICK_SLACK);
-
-  if (!(ticks < 0x1p63))
-    return TICK_NEVER;
-  return ticks > 0 ? (Tick) ticks : 0;
-}
-
-static inline gboolean
-same (double a, double b)
-{
-  return a <= b && a >= b;
-}
-
-static double
-left_now (const Engine *e, const Activity *a)
-{
-  if (a->since == TICK_NEVER || e->now == a->since || !(a->rate > 0))
-    return a->left;
-  return MAX (0.0, a->left - a->rate * (double) (e->now - a->since));
-}
-
-void
-engine_set_rate (Engine *e, Id activity, double rate)
-{
-  g_return_if_fail (activity > 0 && activity <= e->activity.n);
-
-  Activity *a = &e->activity.at[activity];
-
-  if (a->since == TICK_NEVER)
-    return;
-  if (G_UNLIKELY (!(rate >= 0)))
-    {
-      engine_fail_number (e, "an activity cannot run at %s units a tick", rate);
-      return;
-    }
-  /* Its event stands already, and stays right to the last bit. */
-  if (rate > 0 && same (rate, a->rate))
-    return;
-  a->left = left_now (e, a);
-  a->since = e->now;
-  a->rate = rate;
-  a->generation++;
-  if (!(a->left > 0))
-    push (e, e->now, EVENT_ACTIVITY, activity, a->generation);
-  else if (rate > 0)
-    push_after (e, engine_ticks (a->left, rate), EVENT_ACTIVITY, activity, a->generation);
-}
-
-void
-engine_cancel (Engine *e, Id activity)
-{
-  g_return_if_fail (activity > 0 && activity <= e->activity.n);
-
-  Activity *a = &e->activity.at[activity];
-
-  a->left = left_now (e, a);
-  a->rate = 0;
-  a->since = TICK_NEVER;
-  a->generation++;
-}
-
-double
-engine_rate (const Engine *e, Id activity)
-{
-  g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);
-  return e->activity.at[activity].rate;
-}
-
-double
-engine_left (const Engine *e, Id activity)
-{
-  g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);
-  return left_now (e, &e->activity.at[activity]);
-}
-
-Id
-engine_activity_meeting (const Engine *e, Id activity)
-{
-  g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);
-
-  const uint32_t owner = e->activity.at[activity].owner;
-
-  return owner & OWNER_TASK ? 0 : owner;
-}
-
-Id
-engine_activity_task (const Engine *e, Id activity)
-{
-  g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);
-
-  const uint32_t owner = e->activity.at[activity].owner;
-
-  return owner & OWNER_TASK ? owner & ~OWNER_TASK : 0;
 }
 
 /* Tasks. */
@@ -280,20 +160,30 @@ start_meet (Engine *e, Id id)
     engine_end_meeting (e, meeting);
 }
 
+/* Asks for what the end of a task reads first; by then it is there. */
+static inline void
+ask_ahead (const Engine *e, const Task *task)
+{
+  __builtin_prefetch (&e->task.at[task->next]);
+  if (task->edges != 0)
+    __builtin_prefetch (&e->task.at[e->edge.at[task->edges].task]);
+}
+
 static void
 try_start (Engine *e, Id id)
 {
   Task *task = &e->task.at[id];
 
-  if (task->waits > 0 || e->more.at[id].state != STATE_OPEN
+  if (task->waits > 0 || task->state != STATE_OPEN
       || (task->queue != 0 && e->queue.at[task->queue].head != id))
     return;
-  e->more.at[id].state = STATE_STARTED;
+  task->state = STATE_STARTED;
   task->start = e->now;
+  ask_ahead (e, task);
   switch ((TaskKind) task->kind)
     {
     case TASK_FIXED:
-      push_after (e, task->work, EVENT_TASK, id, 0);
+      engine_push_after (e, task->work, EVENT_TASK, id, 0);
       break;
     case TASK_RATED:
       start_rated (e, id);
@@ -309,14 +199,15 @@ engine_note_last (Engine *e, Id id, Id before)
 {
   Task *task = &e->task.at[id];
 
-  if (task->last == 0 || e->task.at[task->last].end != e->now || before < task->last)
+  if (task->last == 0 || task->start != e->now || before < task->last)
     task->last = before;
+  task->start = e->now;
 }
 
 static void
 mark_ended (Engine *e, Id id)
 {
-  e->more.at[id].state = STATE_ENDED;
+  e->task.at[id].state = STATE_ENDED;
   e->task.at[id].end = e->now;
   e->ended++;
 }
@@ -332,6 +223,8 @@ release (Engine *e, Id id)
 
       Task *task = &e->task.at[after];
 
+      if (task->kind == TASK_RATED)
+        __builtin_prefetch (&e->activity.at[task->what]);
       engine_note_last (e, after, id);
       if (--task->waits == 0)
         {
@@ -381,8 +274,8 @@ void
 engine_end_member (Engine *e, Id task)
 {
   g_return_if_fail (task > 0 && task <= e->task.n);
-  g_return_if_fail (e->task.at[task].kind == TASK_MEET && e->more.at[task].state == STATE_STARTED);
-  push (e, e->now, EVENT_TASK, task, 0);
+  g_return_if_fail (e->task.at[task].kind == TASK_MEET && e->task.at[task].state == STATE_STARTED);
+  engine_push (e, e->now, EVENT_TASK, task, 0);
 }
 
 void
@@ -396,7 +289,7 @@ engine_end_meeting (Engine *e, Id meeting)
   if (more->ending)
     return;
   more->ending = TRUE;
-  push (e, e->now, EVENT_MEETING, meeting, 0);
+  engine_push (e, e->now, EVENT_MEETING, meeting, 0);
 }
 
 static void
@@ -446,8 +339,9 @@ static void
 start_added (Engine *e)
 {
   e->adding = FALSE;
-  while (e->seen < e->task.n)
-    try_start (e, ++e->seen);
+  for (uint32_t i = 1; i <= e->fresh.n; i++)
+    try_start (e, e->fresh.at[i]);
+  e->fresh.n = 0;
 }
 
 static void

@@ -17,8 +17,9 @@ typedef struct
   uint8_t  kind, cause;         /* cause: an opaque byte of the caller's */
   uint16_t step;                /* opaque */
   Id       what;                /* TASK_RATED: its activity; TASK_MEET: its meeting */
+  uint32_t state;               /* the engine's own */
   Tick     work;                /* TASK_FIXED */
-  Tick     ready, start, end;   /* ready: no predecessor open; start: also head of its queue */
+  Tick     ready, start, end;   /* ready: no predecessor open; start: also head of its queue (before: when `last` ended) */
 } Task;
 
 typedef struct
@@ -63,6 +64,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Engine, engine_free)
 /* Building.  Tasks go to the back of their queue in the order of these calls.
  * O(1) each, amortised. */
 Id   engine_queue      (Engine *e, Id owner);
+/* So many more will come, `rated` of the tasks: memory is taken once. */
+void engine_expect     (Engine *e, uint32_t tasks, uint32_t rated, uint32_t edges);
 Id   engine_task_fixed (Engine *e, Id queue, Tick work, uint8_t cause, uint16_t step);
 /* `amount` in the caller's unit (a kernel: ticks when nothing slows it). */
 Id   engine_task_rated (Engine *e, Id queue, double amount, uint8_t cause, uint16_t step);

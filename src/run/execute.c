@@ -5,24 +5,6 @@
 
 const DurationScale duration_as_is = { 1, 1, 1, 1, 1, 1, { 0, 0 }, 1, 1 };
 
-/* The engine keeps time in 63 bits: 106 days of picoseconds. */
-static const Tick most_ticks = G_MAXINT64;
-
-Tick
-ticks_from_seconds (double seconds)
-{
-  const double ticks = seconds * TICKS_PER_S - 1e-4;
-  const Tick whole = ticks < 0x1p63 ? (Tick) ticks : most_ticks;
-
-  return (double) whole < ticks && whole < most_ticks ? whole + 1 : whole;
-}
-
-double
-seconds_from_ticks (Tick ticks)
-{
-  return (double) ticks / TICKS_PER_S;
-}
-
 const StepGraph *
 execution_graph (const Execution *x)
 {
@@ -111,9 +93,9 @@ execution_end (const Execution *x, guint step)
 guint
 execute_class (const Execution *x, Id task)
 {
-  const GraphTask *what = execution_task (x, task, NULL);
+  const guint queue = engine_get_task (x->engine, task)->queue - 1;   /* execution_queue () */
 
-  return g_array_index (x->graph->queues, GraphQueue, what->queue).rank_class;
+  return g_array_index (x->graph->queues, GraphQueue, queue).rank_class;
 }
 
 const GraphCall *
@@ -288,17 +270,32 @@ task_scale (const Execution *x, const GraphTask *task)
 }
 
 /* Kernels are activities only where something may slow them. */
+static gboolean
+rated (const Execution *x, const GraphTask *task)
+{
+  return task->kind == GRAPH_KERNEL && !x->ideal_network && x->graph->calls->len > 0;
+}
+
+static guint
+rated_tasks (const Execution *x)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < x->graph->tasks->len; i++)
+    n += rated (x, graph_task (x->graph, i)) != 0;
+  return n;
+}
+
 static void
 add_task (Execution *x, guint step, guint index)
 {
   const GraphTask *task = graph_task (x->graph, index);
   const Id queue = execution_queue (x, task->queue);
-  const gboolean slowed = !x->ideal_network && x->graph->calls->len > 0;
   const Tick work = ticks_from_seconds (drawn_seconds (x, step, index) * (1 + (task->noise - 1) * x->scale.wait) * task_scale (x, task));
 
   if (task->kind == GRAPH_MEET)
     engine_task_meet (x->engine, queue, step * x->graph->calls->len + task->call + 1, (uint8_t) task->cause, (uint16_t) step);
-  else if (task->kind == GRAPH_KERNEL && slowed)
+  else if (rated (x, task))
     engine_task_rated (x->engine, queue, (double) work, (uint8_t) task->cause, (uint16_t) step);
   else
     engine_task_fixed (x->engine, queue, work, (uint8_t) task->cause, (uint16_t) step);
@@ -364,7 +361,7 @@ explain_time (const Execution *x, GError **error)
   g_clear_error (error);
   g_set_error (error, ENGINE_ERROR, ENGINE_ERROR_TIME,
                "a few steps last longer than %.0f days, the most that can be simulated; the longest is %s: is a rate or a time far off?",
-               floor (seconds_from_ticks (most_ticks) / 86400), what);
+               floor (seconds_from_ticks (TICKS_MOST) / 86400), what);
 }
 
 gboolean
@@ -377,6 +374,7 @@ execution_run (Execution *x, guint steps, GError **error)
   x->steps = steps;
   if (x->draw != NULL)
     g_array_set_size (x->drawn, steps * x->graph->tasks->len);
+  engine_expect (x->engine, steps * x->graph->tasks->len, steps * rated_tasks (x), steps * x->graph->edges->len);
   for (guint i = 0; i < x->graph->queues->len; i++)
     engine_queue (x->engine, i);
   for (guint step = 0; step < steps; step++)

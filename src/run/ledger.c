@@ -116,6 +116,25 @@ give_run (Walk *w, Id id, const Task *task, Tick from, Tick to)
   w->ledger->kernels += (RankTicks) (to - from) * w->ranks;
 }
 
+/* A task of a class's compute queue, none before which ends after `at`: its first one in
+ * the last step of which that can be said. */
+static Id
+near (const Execution *x, const RankClass *class, Tick at)
+{
+  const Engine *engine = execution_engine (x);
+  const Id first = engine_queue_first (engine, execution_queue (x, class->compute));
+  guint step = first != 0 ? execution_steps (x) : 0;
+
+  while (step-- > 1)
+    {
+      const Id id = first + step * execution_graph (x)->tasks->len;
+
+      if (engine_get_task (engine, id)->end <= at)
+        return id;
+    }
+  return first;
+}
+
 static void
 walk_class (Walk *w, guint index)
 {
@@ -124,7 +143,7 @@ walk_class (Walk *w, guint index)
 
   w->ranks = class->multiplicity;
   w->stage = class->stage;
-  for (Id id = engine_queue_first (w->engine, execution_queue (w->x, class->compute)); id != 0 && at < w->ledger->to;)
+  for (Id id = near (w->x, class, at); id != 0 && at < w->ledger->to;)
     {
       const Task *task = engine_get_task (w->engine, id);
       const Tick start = MIN (task->start, w->ledger->to), end = MIN (task->end, w->ledger->to);
@@ -155,8 +174,7 @@ closing_task (const Execution *x, Tick to)
     {
       const RankClass *class = &g_array_index (execution_graph (x)->classes, RankClass, i);
 
-      for (Id id = engine_queue_first (engine, execution_queue (x, class->compute)); id != 0;
-           id = engine_get_task (engine, id)->next)
+      for (Id id = near (x, class, to); id != 0 && engine_get_task (engine, id)->end <= to; id = engine_get_task (engine, id)->next)
         {
           if (engine_get_task (engine, id)->end == to)
             closing = id;
