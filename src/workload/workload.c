@@ -331,7 +331,11 @@ workload_load (const WorkloadSpec *spec, GError **error)
   if (spec->name != NULL)
     ok = load_shipped (workload, spec, error);
   else if (spec->file != NULL)
-    ok = load_file (workload, spec->file, error);
+    {
+      ok = load_file (workload, spec->file, error);
+      if (!ok && error != NULL && g_error_matches (*error, CSV_ERROR, CSV_ERROR_READ))
+        g_prefix_error (error, "[workload] file: ");
+    }
   else
     ok = load_shape (workload, &spec->shape, error);
   ok = ok && packing_settle (&workload->packing, &spec->packing,
