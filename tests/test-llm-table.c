@@ -103,6 +103,34 @@ test_broken (gconstpointer data)
   g_assert_nonnull (error);
 }
 
+/* The first row's value, out of range or not there. */
+static void
+test_range (gconstpointer data)
+{
+  static const struct { const char *value, *says; } wrong[] = {
+    { "-0.9", "column 'value': -0.9 is out of range; give 0.001 to 4" },
+    { "9e9", "column 'value': 9e9 is out of range; give 0.001 to 4" },
+    { "", "column 'value': is empty; a number is needed" },
+  };
+  g_autofree char *text = NULL;
+
+  g_assert_true (g_file_get_contents (data, &text, NULL, NULL));
+  for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      g_autoptr (GString) changed = g_string_new (text);
+      g_autofree char *row = g_strdup_printf ("any,any,%s,", wrong[i].value);
+      g_autoptr (GError) error = NULL;
+      LlmModel model = { 0 };
+
+      g_assert_cmpuint (g_string_replace (changed, "any,any,0.91,", row, 1), ==, 1);
+      g_assert_true (g_file_set_contents (data, changed->str, -1, NULL));
+      g_assert_false (llm_constants (&model, 0, "Volta", NULL, &error));
+      g_assert_nonnull (strstr (error->message, "llm.csv:2: "));
+      g_assert_true (g_str_has_suffix (error->message, wrong[i].says));
+    }
+  g_assert_true (g_file_set_contents (data, text, -1, NULL));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -121,6 +149,7 @@ main (int argc, char **argv)
     }
   g_test_add_func ("/llm-table/ends", test_ends);
   g_test_add_func ("/llm-table/text", test_text);
+  g_test_add_data_func ("/llm-table/range", path, test_range);
   g_test_add_data_func ("/llm-table/short-row", path, test_broken);
   status = g_test_run ();
   g_unlink (path);

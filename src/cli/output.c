@@ -154,7 +154,7 @@ status_of (const GError *error)
 {
   if (g_error_matches (error, RUN_ERROR, RUN_ERROR_CHECK))
     return STATUS_BUG;
-  if (error->domain == ENGINE_ERROR || g_error_matches (error, PLOT_ERROR, PLOT_ERROR_TOOL) ||
+  if (g_error_matches (error, ENGINE_ERROR, ENGINE_ERROR_DEADLOCK) || g_error_matches (error, PLOT_ERROR, PLOT_ERROR_TOOL) ||
       g_error_matches (error, CLI_ERROR, CLI_ERROR_OUTPUT) ||
       g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOSPC) || g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_IO))
     return STATUS_FAILED;

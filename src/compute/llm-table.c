@@ -105,14 +105,20 @@ middle (GArray *found)
   return out;
 }
 
-/* Shares of a rate are above 0, though stacks may move fewer bytes than are counted;
+/* Shares of a rate are above 0, and above 1 where stacks move fewer bytes than are counted;
  * all else is a count of bytes, of seconds, or of one of two ways. */
 static gboolean
 read_value (const Query *q, const char *name, guint row, guint column, double *out, GError **error)
 {
   const gboolean share = g_str_has_suffix (name, "efficiency") || g_str_has_suffix (name, "-share");
 
-  return csv_number_in (q->table, row, q->column[column], share ? 1e-3 : 0, share ? 4 : 1e12, out, error);
+  if (!csv_number_in (q->table, row, q->column[column], share ? 1e-3 : 0, share ? 4 : 1e12, out, error))
+    return FALSE;
+  if (column != VALUE || !isnan (*out))
+    return TRUE;
+  g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s:%u: column 'value': is empty; a number is needed", csv_name (q->table),
+               csv_line (q->table, row));
+  return FALSE;
 }
 
 static gboolean
