@@ -126,6 +126,18 @@ test_detailed (void)
   near (detailed_seconds ("A100-SXM-80GB", 0), 2 * pow (8192, 3) / (0.79 * 312e12), 0.10);
 }
 
+/* kernels-of: the same die takes the same time for large products; another peak and
+ * more power behind it, 2500 x 1.026 TFLOP/s for 2250, so much less.  A measured rate
+ * of its own is what comes out in any case. */
+static void
+test_kernels_of (void)
+{
+  near (detailed_seconds ("H200-SXM", 0), detailed_seconds ("H100-SXM", 0), 0.02);
+  near (detailed_seconds ("GB200", 0), detailed_seconds ("B200-SXM", 0) * 2250 / (2500 * 1.026), 0.03);
+  near (detailed_seconds ("GB300", 0), detailed_seconds ("B200-SXM", 0) * 2250 / (2500 * 1.08), 0.05);
+  near (detailed_seconds ("GB200", 900e12), 2 * pow (8192, 3) / 900e12, 0.01);
+}
+
 /* No table of the H200: what one measured rate says is what comes out, and half
  * the rate takes twice the time. */
 static void
@@ -145,6 +157,7 @@ main (int argc, char **argv)
   g_test_add_func ("/kernel/faster-is-never-slower", test_faster_is_never_slower);
   g_test_add_func ("/kernel/residuals", test_residuals);
   g_test_add_func ("/kernel/detailed", test_detailed);
+  g_test_add_func ("/kernel/kernels-of", test_kernels_of);
   g_test_add_func ("/kernel/rescue", test_rescue);
   return g_test_run ();
 }

@@ -33,7 +33,7 @@ rescue (KernelChoice *choice, const KernelDevice *device, const KernelPrecision 
 
   kernel_shape_gemm (&large, LARGE, LARGE, LARGE, 1, precision->in_bytes, precision->out_bytes);
   if (large_rate > 0)
-    choice->rescue = large_rate * kernel_predict (choice, device, &large, NULL) / large.flop;
+    choice->rescue *= large_rate * kernel_predict (choice, device, &large, NULL) / large.flop;
 }
 
 gboolean
@@ -52,7 +52,7 @@ detailed_init (DetailedModel *model, const Gpu *gpu, Precision precision, double
   model->device = kernel_device (gpu, kernels);
   model->device.peak = gpu->peak[precision];
   for (gsize i = 0; i < G_N_ELEMENTS (wanted); i++)
-    kernel_choose (parts, gpu->name, wanted[i].family, dtype, NULL, wanted[i].form, NULL, NULL, wanted[i].choice);
+    kernel_choose_for (parts, gpu, wanted[i].family, dtype, wanted[i].form, wanted[i].choice);
   rescue (&model->matrix, &model->device, kernels, large_rate);
   model->conv.rescue = model->matrix.rescue;
   return TRUE;

@@ -7,10 +7,11 @@
 /* The keys of one part, as they stand in the file. */
 typedef struct
 {
-  char   *name, *aliases, *generation;
+  char   *name, *aliases, *generation, *kernels_of;
   double  fp32, tf32, fp16_tensor, bf16_tensor, fp8;
   double  memory, memory_bandwidth, nvlink, pcie, l2;
   guint64 nvlink_links, sms;
+  double  kernels_rate;
 } GpuPart;
 
 #define FIELD(field) offsetof (GpuPart, field)
@@ -45,6 +46,10 @@ const Key gpu_keys[] = {
     .help = "Last-level cache." },
   { .name = "sms", .type = KEY_COUNT, .offset = FIELD (sms),
     .help = "Multiprocessors (compute units)." },
+  { .name = "kernels-of", .type = KEY_STRING, .offset = FIELD (kernels_of),
+    .help = "GPU with the same multiprocessors whose measured kernels (models/kernel) stand for its own, at its own peaks." },
+  { .name = "kernels-rate", .type = KEY_NUMBER, .offset = FIELD (kernels_rate), .default_text = "1", .min = 0.1, .max = 10,
+    .help = "Factor on the share of the peak that those reach." },
   { .name = NULL },
 };
 #undef FIELD
@@ -101,6 +106,8 @@ gpu_from_part (KeyFile *file, GError **error)
   gpu->pcie = part.pcie;
   gpu->l2 = part.l2;
   gpu->sms = part.sms;
+  gpu->kernels_of = g_steal_pointer (&part.kernels_of);
+  gpu->kernels_rate = part.kernels_rate;
   keys_clear (gpu_keys, &part);
   if (!set_origins (gpu, error))
     return NULL;
@@ -125,6 +132,7 @@ gpu_free (Gpu *gpu)
     return;
   g_free (gpu->name);
   g_free (gpu->generation);
+  g_free (gpu->kernels_of);
   key_file_free (gpu->part);
   g_free (gpu);
 }

@@ -15,6 +15,8 @@ typedef struct
   double  pcie;                      /* bytes/s one way of its slot; NAN: not known */
   double  l2;                        /* bytes; NAN: not known */
   guint64 sms;                       /* 0: not known */
+  char   *kernels_of;                /* the GPU whose measured kernels stand for its own; NULL: none */
+  double  kernels_rate;              /* factor on the share of the peak that they reach */
   Origin  origin;                    /* of the figures */
   Origin  peak_origin[N_PRECISIONS]; /* where a peak is not the part's own figure, what stands in for it */
   KeyFile *part;

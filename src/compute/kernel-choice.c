@@ -172,6 +172,22 @@ kernel_choose (const GPtrArray *parts, const char *gpu, const char *family, cons
     out->level = KERNEL_LEVEL_SPECS;
 }
 
+void
+kernel_choose_for (const GPtrArray *parts, const Gpu *gpu, const char *family, const char *dtype, const KernelForm *form, KernelChoice *out)
+{
+  KernelChoice like;
+
+  kernel_choose (parts, gpu->name, family, dtype, NULL, form, NULL, NULL, out);
+  if (gpu->kernels_of == NULL || out->level == KERNEL_LEVEL_SAME)
+    return;
+  kernel_choose (parts, gpu->kernels_of, family, dtype, NULL, form, NULL, NULL, &like);
+  if (like.level != KERNEL_LEVEL_SAME)
+    return;
+  *out = like;
+  out->rescue = gpu->kernels_rate;
+  out->other_source = TRUE;   /* wider by what sources differ */
+}
+
 char *
 kernel_choice_text (const KernelChoice *choice)
 {

@@ -72,13 +72,16 @@ typedef struct
   guint             n_members;
   const KernelPart *members[KERNEL_MAX_MEMBERS];   /* borrowed */
   gboolean          other_source;   /* the fit is of another source than the one that is predicted */
-  double            rescue;   /* divides emax and ecap's time: one measured rate of large products; 1: none */
+  double            rescue;   /* divides emax and ecap's time: one measured rate of large products, kernels-rate; 1: none */
 } KernelChoice;
 
 /* `label`: of the source to predict, NULL: any.  `may`: NULL, or which parts may
  * be used.  Never fails: the last resort is KERNEL_LEVEL_ASSUMED. */
 void  kernel_choose (const GPtrArray *parts, const char *gpu, const char *family, const char *dtype, const char *label,
                      const KernelForm *form, gboolean (*may) (const KernelPart *part, gpointer user), gpointer user, KernelChoice *out);
+/* Of any source for a GPU: its own fit, else that of the one whose kernels are like
+ * its own (kernels-of), else of others. */
+void  kernel_choose_for (const GPtrArray *parts, const Gpu *gpu, const char *family, const char *dtype, const KernelForm *form, KernelChoice *out);
 /* "gemm.fp16.vidur of A100-SXM-80GB", "mean of 3 GPUs: ...", "assumed".  Caller frees. */
 char *kernel_choice_text (const KernelChoice *choice);
 

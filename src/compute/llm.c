@@ -32,8 +32,8 @@ llm_init (LlmModel *model, const ComputeModel *compute, int stack, GError **erro
   model->half = model->device;
   if (fp8 && !isnan (gpu->peak[PRECISION_BF16]))
     model->half.peak = compute->peak_tensor / gpu->peak[PRECISION_FP8] * gpu->peak[PRECISION_BF16];
-  kernel_choose (parts, gpu->name, "gemm", dtype, NULL, &kernel_gemm, NULL, NULL, &model->matrix);
-  kernel_choose (parts, gpu->name, "attention-causal", half ? "bf16" : dtype, NULL, &kernel_attention, NULL, NULL, &model->attention);
+  kernel_choose_for (parts, gpu, "gemm", dtype, &kernel_gemm, &model->matrix);
+  kernel_choose_for (parts, gpu, "attention-causal", half ? "bf16" : dtype, &kernel_attention, &model->attention);
   return TRUE;
 }
 
