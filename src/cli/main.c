@@ -84,6 +84,23 @@ run_command (const Command *command, char **argv)
   return status;
 }
 
+/* "help", "help COMMAND". */
+static int
+say_help (const char *name)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+  g_autoptr (GError) error = NULL;
+  const Command *command = name != NULL ? find_command (name, &error) : NULL;
+
+  if (name != NULL && command == NULL)
+    return output_error (NULL, error);
+  if (command != NULL)
+    help_command (out, command, TRUE);
+  else
+    help_program (out, TRUE);
+  return write_results (NULL, NULL, out, STATUS_DONE);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -104,6 +121,8 @@ main (int argc, char **argv)
     help_program (out, word[1] == '-');
   else if (g_str_equal (word, "--version"))
     g_string_append (out, "lockstep " LOCKSTEP_VERSION "\n");
+  else if (g_str_equal (word, "help"))
+    return say_help (argv[2]);
   else if ((command = find_command (word, &error)) != NULL)
     return run_command (command, argv + 2);
   else

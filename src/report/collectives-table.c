@@ -112,7 +112,7 @@ add_bunch (TextTable *table, const Bunch *bunch, double step)
   text_table_take (table, range_text (bunch->smallest, bunch->largest, text_bytes));
   text_table_add (table, how);
   text_table_add (table, bunch->first->link);
-  text_table_take (table, g_strdup_printf ("%s - %s", from, to));
+  text_table_take (table, g_strdup_printf ("%s to %s", from, to));
   text_table_take (table, text_ms (bunch->wire, step));
   text_table_take (table, text_ms (bunch->exposed, step));
   text_table_take (table, range_text (bunch->slowest, bunch->fastest, gigabytes));
@@ -121,7 +121,7 @@ add_bunch (TextTable *table, const Bunch *bunch, double step)
 void
 collectives_table (GString *out, const Result *result, const Look *look)
 {
-  g_autoptr (TextTable) table = text_table_new ("<call|>size|<how|<bound by|>from - to ms|>wire ms|>exposed ms|>busbw GB/s");
+  g_autoptr (TextTable) table = text_table_new ("<call|>size|<how|<bound by|>from, to ms|>wire ms|>exposed ms|>busbw GB/s");
   g_autoptr (GArray) bunches = g_array_new (FALSE, FALSE, sizeof (Bunch));
 
   for (guint i = 0; i < result->n_collectives; i++)

@@ -155,6 +155,7 @@ static const char *const loss_meaning[N_CAUSES] = {
   [CAUSE_BUBBLE] = "a pipeline stage waits for another stage",
   [CAUSE_WAIT] = "a rank waits for a slower rank",
   [CAUSE_INPUT] = "the GPU waits for its input",
+  [CAUSE_OTHER] = "what no other line explains, as the time of a checkpoint",
 };
 
 /* As a part of a sentence. */

@@ -10,3 +10,7 @@ done
 try run --help
 try scale --help
 try collective --help
+# The word that newcomers type.
+lockstep help | head -1
+lockstep help scale | head -2
+try help nothing
