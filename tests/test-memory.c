@@ -208,6 +208,22 @@ test_gradients_for_activations (void)
 #undef VGG
 }
 
+/* ResNet-50 has 25,557,032 parameters, 102 MB of fp32 gradients.  DDP's buckets hold
+ * as much all the time: a copy of the gradients, or, where these are views, themselves. */
+static void
+test_bucket_view (void)
+{
+#define DDP "[cluster]\nmachine = dgx-a100\nnodes = 2\n[workload]\nname = resnet50\nprecision = fp32\n[training]\nbatch-per-gpu = 64\n" \
+  "[strategy]\nkind = ddp\ngradient-as-bucket-view = "
+  const MemoryUse copies = use_of (DDP "false\n"), views = use_of (DDP "true\n");
+
+  g_assert_cmpfloat_with_epsilon (copies.buffers - views.buffers, 25557032 * 4.0, 1);
+  g_assert_cmpfloat_with_epsilon (views.gradients, 25557032 * 4.0, 1);
+  g_assert_cmpfloat_with_epsilon (copies.total - views.total, copies.gradients, 1);
+  g_assert_cmpfloat_with_epsilon (views.margin, views.capacity - views.total, 1);
+#undef DDP
+}
+
 /* [training] offload-activations: 10 of 32 blocks leave, but one at work. */
 static void
 test_offload (void)
@@ -248,6 +264,7 @@ main (int argc, char **argv)
   g_test_add_func ("/memory/never", test_never);
   g_test_add_func ("/memory/llama-3", test_llama);
   g_test_add_func ("/memory/gradients-for-activations", test_gradients_for_activations);
+  g_test_add_func ("/memory/bucket-view", test_bucket_view);
   g_test_add_func ("/memory/offload", test_offload);
   g_test_add_func ("/memory/chunked-loss", test_chunked_loss);
   return g_test_run ();

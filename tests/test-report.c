@@ -224,6 +224,23 @@ test_run_table (void)
   check_has (out->str, "check passed: ledger: sums");
 }
 
+/* Against one GPU that would not have the memory, or above 100 %: the table says why. */
+static void
+test_odd_efficiency (void)
+{
+  Result result = sample (5, 0.090);
+  Result *const results[] = { &result };
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  result.scaling_efficiency = 1.02;
+  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, FALSE, FALSE, &look_plain);
+  check_has (out->str, "above 100 %: what is split");
+  g_assert_null (strstr (out->str, "too little memory"));
+  result.one_gpu_small = TRUE;
+  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, FALSE, FALSE, &look_plain);
+  check_has (out->str, "one GPU has too little memory for it");
+}
+
 /* Twelve equal buckets are one line, a call unlike them its own. */
 static void
 test_collectives_grouped (void)
@@ -477,6 +494,7 @@ main (int argc, char **argv)
   g_test_add_func ("/report/table/narrow", test_narrow);
   g_test_add_func ("/report/text/wrap", test_wrap);
   g_test_add_func ("/report/run/table", test_run_table);
+  g_test_add_func ("/report/run/odd-efficiency", test_odd_efficiency);
   g_test_add_func ("/report/run/collectives-grouped", test_collectives_grouped);
   g_test_add_func ("/report/run/collectives-by-turns", test_collectives_by_turns);
   g_test_add_func ("/report/run/csv", test_run_csv);

@@ -238,7 +238,7 @@ data_parallel_memory (const StepInput *in, double group_bytes, MemoryUse *out)
     .optimizer = (params + tables) * software_optimizer_state (in->training->optimizer),
     .activations = memory_activations (in),
     .buffers = group_bytes,
-    .note = gradients_stay (in) ? NULL : "Gradients come as activations go: at the fullest moment there are hardly any.",
+    .note = gradients_stay (in) ? NULL : "Gradients come as activations go: only what they add at the fullest moment is counted.",
   };
   memory_settle (in, out);
 }

@@ -88,8 +88,8 @@ ddp_memory (const StepInput *in, MemoryUse *out)
   if (!in->spec->bucket_view)
     {
       if (out->note != NULL)
-        out->note = "Gradients come as activations go: at the fullest moment there are hardly any.  The buckets that "
-                    "they are copied to are among the buffers.";
+        out->note = "Gradients come as activations go: only what they add at the fullest moment is counted.  The buckets "
+                    "that they are copied to are among the buffers.";
       return;
     }
   out->gradients = buckets;
