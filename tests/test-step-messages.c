@@ -91,7 +91,7 @@ run_steps (const Made *made, gboolean by_messages, guint steps)
   run.x = execution_new (made->graph, cluster_network (made->cluster), FALSE);
   if (by_messages)
     {
-      run.messages = messages_new (made->graph, made->cluster, &whole, &error);
+      run.messages = messages_new (made->graph, made->cluster, &whole, 0, &error);
       g_assert_no_error (error);
       execution_messages (run.x, run.messages);
     }
@@ -258,7 +258,7 @@ test_one_bad_card (void)
   call = add_call (&made, OP_BROADCAST, "ring", bytes, NULL);
   for (guint i = 0; i < 4; i++)
     rank (&made, i, 10e-3, call);
-  run.messages = messages_new (made.graph, made.cluster, &cards, NULL);
+  run.messages = messages_new (made.graph, made.cluster, &cards, 0, NULL);
   g_assert_nonnull (run.messages);
   run.x = execution_new (made.graph, cluster_network (made.cluster), FALSE);
   execution_messages (run.x, run.messages);
@@ -355,7 +355,7 @@ test_missing (void)
   rank (&made, 1, 10e-3, call);
   never = graph_fixed (made.graph, class_at (&made, 1)->comm, CAUSE_OTHER, 0, "never");
   graph_edge (made.graph, never, 3);   /* the task of rank 1 before its member on the same queue */
-  messages = messages_new (made.graph, made.cluster, &whole, NULL);
+  messages = messages_new (made.graph, made.cluster, &whole, 0, NULL);
   x = execution_new (made.graph, cluster_network (made.cluster), FALSE);
   execution_messages (x, messages);
   g_assert_false (execution_run (x, 1, &error));

@@ -91,6 +91,53 @@ test_variables (void)
   g_assert_cmpfloat_with_epsilon (r->collectives[0].wire_s, 2 * 12 * 4. * 25088 * 4096 / 0.75e9, 0.01 * 13);
 }
 
+/* Folded, one node (leaf) stands for `times` of them: so many messages fewer, and the same
+ * bits.  times 1: nobody stands for others, and the reason says so. */
+typedef struct { const char *name, *scenario; guint times; const char *sets[12]; } Fold;
+static const Fold folds[] = {
+  { "ddp-5x8", "ddp-5x8", 5, { NULL } },
+  { "two-nics-for-eight", "ddp-5x8", 5, { "cluster.nics=2", "collective.algorithm=ring", NULL } },
+  /* eight rings of shards over two cards */
+  { "twins-on-two-nics", "resnet50-dgx-a100", 4, { "cluster.nodes=4", "strategy.kind=fsdp", "strategy.sharding=hybrid", "cluster.nics=2" } },
+  { "hierarchical", "ddp-5x8", 5, { "collective.algorithm=hierarchical" } },
+  { "all-to-all", "dlrm-dgx-a100", 4, { "cluster.nodes=4", "collective.algorithm=ring" } },
+  /* a leaf of two nodes for four; a pod of two leaves for two */
+  { "fat-tree", "ddp-5x8", 4,
+    { "cluster.nodes=8", "network.topology=fat-tree", "network.nodes-per-leaf=2", "network.oversubscription=4", "collective.algorithm=ring" } },
+  { "pods", "ddp-5x8", 2,
+    { "cluster.nodes=8", "network.topology=fat-tree", "network.nodes-per-leaf=2", "network.leaves-per-pod=2", "network.oversubscription=4",
+      "network.pod-oversubscription=2", "collective.algorithm=ring" } },
+  { "rails", "rail-optimised", 4, { "network.topology=rail", "network.nodes-per-leaf=4" } },
+  /* stages of four nodes */
+  { "stages", "megatron-22b", 4, { "cluster.nodes=8", "strategy.pipeline-parallel=2", "training.global-batch=32" } },
+  /* of 19, 19 and 10 layers; two replicas and a half group a node */
+  { "uneven-stages", "megatron-22b", 3,
+    { "cluster.nodes=9", "strategy.pipeline-parallel=3", "strategy.tensor-parallel=4", "strategy.last-stage-layers=10", "training.global-batch=48",
+      "collective.algorithm=ring" } },
+  { "experts", "moe-8x7b-ep", 2, { "cluster.nodes=8", "training.global-batch=128", "collective.algorithm=ring" } },
+  /* one rank, one card unlike all: each of the others is another number of hops from it */
+  { "slow-rank", "ddp-5x8", 1, { "noise.slow-ranks=1" } },
+  { "slow-rank-of-a-stage", "megatron-22b", 1, { "cluster.nodes=4", "strategy.pipeline-parallel=2", "training.global-batch=16", "noise.slow-ranks=1" } },
+  { "bad-card", "ddp-5x8", 1, { "noise.slow-nodes=1", "noise.slow-nic=0.5" } },
+  /* nodes of a tree have parents of their own; leaves that a job fills unevenly are no two alike */
+  { "tree", "ddp-5x8", 1, { "collective.algorithm=tree" } },
+  { "scattered", "fat-tree-scattered", 1, { NULL } },
+};
+
+static void
+test_fold (gconstpointer data)
+{
+  const Fold *f = data;
+  g_autoptr (Result) folded = run (f->scenario, f->sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE });
+  g_autoptr (Result) unfolded = run (f->scenario, f->sets, &(RunOptions) { .tier = TIER_STEP_MESSAGE, .unfold = TRUE });
+
+  g_assert_true (memcmp (&folded->step_time, &unfolded->step_time, sizeof folded->step_time) == 0);
+  g_assert_true (memcmp (folded->ledger, unfolded->ledger, sizeof folded->ledger) == 0);
+  g_assert_cmpuint (folded->messages, >, 0);
+  g_assert_cmpuint (f->times * folded->messages, ==, unfolded->messages);
+  g_assert_true ((f->times == 1) == (strstr (folded->tier_reason, "every rank's own") != NULL));
+}
+
 /* A slow rank costs what it costs, not what the tiers differ in: no kernel takes time here,
  * so nothing but the tier changes.  By hand in rail-optimised.expected.csv: 17.423 ms. */
 static void
@@ -169,6 +216,12 @@ main (int argc, char **argv)
       g_autofree char *path = g_strdup_printf ("/tiers/megatron/%s", cases[i].name);
 
       g_test_add_data_func (path, &cases[i], test_megatron);
+    }
+  for (gsize i = 0; i < G_N_ELEMENTS (folds); i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/tiers/fold/%s", folds[i].name);
+
+      g_test_add_data_func (path, &folds[i], test_fold);
     }
   g_test_add_func ("/tiers/count", test_count);
   g_test_add_func ("/tiers/variables", test_variables);

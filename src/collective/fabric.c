@@ -340,6 +340,7 @@ fabric_load_part (const Fabric *f, Route *out, Id link, double share, double par
   for (guint i = 0; i < f->n_kinds; i++)
     if (link >= f->kind[i].first && link - f->kind[i].first < f->kind[i].n)
       share *= f->kind[i].share;
+  link = f->world != NULL ? world_stands (f->world, link) : link;
   out->load[out->n++] = (LinkLoad) { .link = link, .bytes = part, .efficiency = share };
 }
 

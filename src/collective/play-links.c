@@ -55,7 +55,9 @@ play_user_on_line (const PlayJob *spec, uint32_t actor, uint32_t number)
 uint32_t
 play_actors (const Play *play, const PlayJob *spec)
 {
-  return fabric_folded (spec->fabric != NULL ? spec->fabric : play->fabric) ? 1 : spec->schedule->actors;
+  if (fabric_folded (spec->fabric != NULL ? spec->fabric : play->fabric))
+    return 1;
+  return spec->played > 0 ? spec->played : spec->schedule->actors;
 }
 
 void

@@ -222,7 +222,7 @@ deliver (Play *play, uint32_t sent)
   const Track *track = TRACK (play, what.track);
   const guint number = track->job;
   Job *job = JOB (play, number);
-  const uint32_t from = track->actor, peer = fabric_folded (play_fabric (play, job)) ? 0 : what.peer;
+  const uint32_t from = track->actor, peer = what.peer < job->actors ? what.peer : what.peer % job->actors;
   Lane *lane = &job->lanes[(gsize) peer * job->spec.schedule->lanes + what.lane];
   const Tick now = engine_now (play->engine);
 

@@ -53,9 +53,9 @@ may_stream (const Play *play, const Job *job)
 }
 
 static uint32_t
-receiver (const Play *play, const Job *job, const Track *track)
+receiver (const Job *job, const Track *track)
 {
-  const uint32_t peer = fabric_folded (play_fabric (play, job)) ? 0 : track->head.peer;
+  const uint32_t peer = track->head.peer % job->actors;
 
   return job->first_track + peer * job->spec.schedule->tracks + track->head.lane;
 }
@@ -70,7 +70,7 @@ set_up (Play *play, const Job *job)
       Track *track = TRACK (play, i);
 
       play_price_alone (play, track, track->head.peer, track->head.bytes);
-      play->streams->of[i] = (Stream) { .latency = track->latency, .ticks = track->ticks, .lag = s->chunks, .to = receiver (play, job, track) };
+      play->streams->of[i] = (Stream) { .latency = track->latency, .ticks = track->ticks, .lag = s->chunks, .to = receiver (job, track) };
     }
 }
 

@@ -144,7 +144,7 @@ count_messages (const Play *play, const PlayJob *spec)
           if (schedule_message (s, actor, t, step, chunk, &m))
             {
               count[actor]++;
-              count[actors == 1 ? 0 : m.peer]++;
+              count[m.peer % actors]++;
             }
   return count;
 }

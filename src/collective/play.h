@@ -17,6 +17,7 @@ typedef struct
   const Tick     *extra;       /* latency of its messages besides the hop's; NULL: 0 */
   const Fabric   *fabric;      /* over the links of the play's; NULL: that one */
   double          hops;        /* factor on the latency of its hops; 0: 1 */
+  uint32_t        played;      /* actors that are, the first ones: actor i stands for i + played, and so on; 0: all */
   /* Held: its actors wait for play_begin (), and `done` tells when all that a rank sends
    * and gets is there.  Jobs of one line are at an actor one after the other. */
   void          (*done) (gpointer user, guint job, uint32_t actor);

@@ -88,6 +88,18 @@ schedule_next (const Schedule *s, uint32_t *step, uint32_t *chunk)
     }
 }
 
+extern const CollectiveSteps ring_steps, tree_steps, hierarchical_steps, halving_doubling_steps, pat_steps,
+  point_to_point_steps, pairwise_steps, server_steps, parameter_server_steps, switch_steps, nvls_steps,
+  grpc_ring_steps, host_mpi_steps, gloo_steps;
+
+/* Whether the same messages go round if all ranks are renumbered by some nodes on: of
+ * partners by an exclusive or they do not. */
+static inline gboolean
+schedule_turns (const Schedule *s)
+{
+  return (s->alike && !(s->steps_of == &pairwise_steps && (s->ranks & (s->ranks - 1)) == 0)) || s->steps_of == &hierarchical_steps;
+}
+
 /* A message between two nodes fills no pipeline: its hop is LL's, as in view 1. */
 static inline gboolean
 schedule_one_message (const Schedule *s)
@@ -114,7 +126,3 @@ TreeNode tree_node (uint32_t node, uint32_t n, uint32_t tree);
 
 /* Variables to their servers and back: two parts of a step, one behind the other. */
 extern const CollectiveAlgorithm collective_push, collective_pull;
-
-extern const CollectiveSteps ring_steps, tree_steps, hierarchical_steps, halving_doubling_steps, pat_steps,
-  point_to_point_steps, pairwise_steps, server_steps, parameter_server_steps, switch_steps, nvls_steps,
-  grpc_ring_steps, host_mpi_steps, gloo_steps;

@@ -15,6 +15,7 @@ struct FabricWorld
   Network *network;        /* NULL: not made yet */
   uint32_t ranks, per_node;
   gboolean folded;
+  Id      *stands;         /* by link; NULL: each for itself */
   GArray  *kinds;          /* of Kind */
   GArray  *bundles;        /* of guint64: cards */
 };
@@ -38,6 +39,7 @@ world_free (FabricWorld *world)
   if (world == NULL)
     return;
   network_free (world->network);
+  g_free (world->stands);
   g_array_unref (world->kinds);
   g_array_unref (world->bundles);
   g_free (world);
@@ -79,6 +81,32 @@ world_close (FabricWorld *world)
           kind->first = k == 0 ? id : kind->first;
         }
     }
+}
+
+/* Links of a kind lie as the ranks do, so many for each, or one for so many. */
+gboolean
+world_fold (FabricWorld *world, uint32_t block, uint32_t period)
+{
+  const uint64_t blocks = world->ranks / block;
+
+  world->stands = g_new0 (Id, network_n_links (world->network) + 1);
+  for (guint i = 0; i < world->kinds->len; i++)
+    {
+      const Kind *kind = &g_array_index (world->kinds, Kind, i);
+      const uint64_t each = kind->n / blocks, first = each * period / block;
+
+      if (kind->n % blocks != 0 || each * period % block != 0 || g_str_equal (kind->name, "global"))
+        return FALSE;
+      for (uint32_t k = 0; k < kind->n; k++)
+        world->stands[kind->first + k] = kind->first + (Id) (k / each * each + k % each % first);
+    }
+  return TRUE;
+}
+
+Id
+world_stands (const FabricWorld *world, Id link)
+{
+  return world->stands != NULL ? world->stands[link] : link;
 }
 
 const Network *

@@ -19,6 +19,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabricWorld, world_free)
  * WORLD_BUNDLES. */
 gboolean       world_cards   (FabricWorld *world, guint64 cards);
 void           world_close   (FabricWorld *world);     /* makes the links */
+/* Then: of every `block` ranks the first `period` stand for all, and their links for
+ * those of all; before any message.  FALSE: some links are not so dealt out. */
+gboolean       world_fold    (FabricWorld *world, uint32_t block, uint32_t period);
 const Network *world_network (const FabricWorld *world);
 /* The class of the cluster's network that a link is one of; 0: none.  *number: which of
  * them, from 0: the node's, rank's or server's. */
@@ -35,3 +38,5 @@ Id       world_links    (FabricWorld *world, const char *name, guint bundle, Id 
 /* Bundles of cards; those of a group, and how many cards are in one. */
 guint    world_bundles  (const FabricWorld *world);
 guint64  world_bundle   (const FabricWorld *world, guint bundle);
+/* Whose place a link's traffic is counted in: its own, but in a world folded so. */
+Id       world_stands   (const FabricWorld *world, Id link);

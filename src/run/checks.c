@@ -77,7 +77,7 @@ static double
 group_bytes (const MessageGroup *g, double *on_link)
 {
   const Schedule *s = &g->schedule;
-  const uint32_t actors = fabric_folded (g->fabric) ? 1 : s->actors;
+  const uint32_t actors = g->played;
   double bytes = 0;
   Message message;
   Route route;

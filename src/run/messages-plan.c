@@ -35,6 +35,8 @@ messages_members (Messages *m)
   for (guint i = 0; i < graph->calls->len; i++)
     m->first_member[i + 1] += m->first_member[i];
   m->member = g_new (guint, MAX (m->first_member[graph->calls->len], 1));
+  m->twin = g_new0 (guint, MAX (m->first_member[graph->calls->len], 1));
+  m->actor = g_new0 (uint32_t, MAX (m->first_member[graph->calls->len], 1));
   for (guint i = 0; i < graph->tasks->len; i++)
     {
       const GraphTask *task = graph_task (graph, i);
@@ -163,12 +165,10 @@ even (const Messages *m, const MessageGroup *g)
 }
 
 static void
-fill_places (const Messages *m, const Schedule *s, guint64 spacing, guint call, guint twin, uint32_t *place)
+fill_places (const Messages *m, const Schedule *s, const Family *family, guint twin, uint32_t *place)
 {
-  const guint first = m->first_member[call];
-
   for (uint32_t i = 0; i < s->ranks; i++)
-    place[i] = m->member[first + messages_position (s->ranks, spacing, twin, i)];
+    place[i] = family_rank (family, twin, i);
   for (uint32_t i = s->ranks; i < s->actors; i++)
     place[i] = m->ranks + (i - s->ranks);
 }
@@ -189,7 +189,7 @@ group_number (Messages *m, const MessageGroup *what, double times)
         g->place = memcpy (arena_array (m->arena, uint32_t, s->actors), what->place, s->actors * sizeof (uint32_t));
       g_hash_table_add (m->known, g);
       g_ptr_array_add (m->groups, g);
-      m->memory += (m->folded ? 1 : s->actors) * (s->tracks * track_bytes + s->lanes * lane_bytes) + sizeof (MessageGroup);
+      m->memory += g->played * (s->tracks * track_bytes + s->lanes * lane_bytes) + sizeof (MessageGroup);
       g->number = m->groups->len - 1;
     }
   g->times += times;
@@ -204,21 +204,23 @@ messages_of (const Schedule *s, double actors)
 
 /* A part of the call for all of its twins. */
 static gboolean
-add_part (Messages *m, guint index, const Planned *planned, MessagePart *out, GError **error)
+add_part (Messages *m, guint index, const Planned *planned, const Family *family, MessagePart *out, GError **error)
 {
   const GraphCall *call = graph_get_call (m->graph, index);
   const Schedule *s = &planned->schedule;
   guint *numbers = arena_array (m->arena, guint, m->calls[index].n_groups);
   MessageGroup what = { .schedule = *s, .protocol = planned->protocol, .paths = planned->paths, .line = m->line[index], .hops = planned->hops };
+  /* servers and switches beside the ranks, where all of these are there */
+  what.played = m->folded ? 1 : family->come < s->ranks ? family->come : s->actors;
   g_autofree uint32_t *place = g_new (uint32_t, s->actors);
 
-  m->count += planned->times * m->calls[index].n_groups * messages_of (s, m->folded ? 1 : s->actors);
+  m->count += planned->times * m->calls[index].n_groups * messages_of (s, what.played);
   if (!messages_fit (m, error))
     return FALSE;
   for (guint twin = 0; twin < m->calls[index].n_groups; twin++)
     {
       if (!m->folded)
-        fill_places (m, s, m->calls[index].spacing, index, twin, what.place = place);
+        fill_places (m, s, family, twin, what.place = place);
       if (!even (m, &what))
         return messages_refuse (error, call, "[cluster] gpus-per-node", "is of ranks that lie unevenly on the nodes");
       numbers[twin] = group_number (m, &what, planned->times);
@@ -253,18 +255,22 @@ may_fold (const Messages *m, const Planned *planned, const RankGroup *group)
 }
 
 static gboolean
-check_part (const Messages *m, guint index, const GraphPart *part, const Planned *planned, GError **error)
+check_part (Messages *m, guint index, const GraphPart *part, const Planned *planned, Family *family, GError **error)
 {
   const GraphCall *call = graph_get_call (m->graph, index);
-  const guint members = m->first_member[index + 1] - m->first_member[index];
+  const MessageCall *to = &m->calls[index];
 
+  *family = (Family) { .twins = 1, .come = 1 };
   if (planned->schedule.servers > 0 && part->group.n_ranks != m->ranks)
     return messages_refuse (error, call, "[collective] algorithm", "is of a part of the ranks, but servers serve all");
-  if (m->folded && !may_fold (m, planned, &part->group))
+  if (m->folded)
+    return may_fold (m, planned, &part->group) || only_unfolded (error);
+  if (!messages_family (m, index, &part->group, &planned->schedule, part->call.one_way, family)
+      || (m->period > 0 && planned->paths.n_levels > 0 && !placement_packed (planned->paths.placement)))
     return only_unfolded (error);
-  if (!m->folded && (members % part->group.n_ranks != 0 || (m->calls[index].n_groups > 0 && members / part->group.n_ranks != m->calls[index].n_groups)))
-    return messages_refuse (error, call, "[strategy] kind", "is of ranks whose groups are not known one by one");
-  return TRUE;
+  if (family->n % family->size == 0 && (to->n_groups == 0 || (to->n_groups == family->twins && to->ranks == family->come)))
+    return TRUE;
+  return messages_refuse (error, call, "[strategy] kind", "is of ranks whose groups are not known one by one");
 }
 
 gboolean
@@ -285,8 +291,8 @@ messages_plan_call (Messages *m, guint index, GError **error)
   for (guint i = 0; i < 2 * parts.n; i++)
     {
       const GraphPart *part = parts.parts != NULL ? &parts.parts[i / 2] : &parts.own;
-      const guint members = m->first_member[index + 1] - m->first_member[index];
       Planned planned;
+      Family family;
 
       if (moves_nothing (part))
         continue;
@@ -300,12 +306,13 @@ messages_plan_call (Messages *m, guint index, GError **error)
             return FALSE;
           continue;
         }
-      if (!check_part (m, index, part, &planned, error))
+      if (!check_part (m, index, part, &planned, &family, error))
         return FALSE;
-      to->ranks = m->folded ? 1 : (guint) part->group.n_ranks;
-      to->n_groups = m->folded ? 1 : members / to->ranks;
-      to->spacing = MIN (MAX (part->group.spacing, 1), to->n_groups);
-      if (!add_part (m, index, &planned, &out[to->n_parts], error))
+      if (!m->folded && to->n_groups == 0)
+        family_members (m, index, &family);
+      to->ranks = family.come;
+      to->n_groups = family.twins;
+      if (!add_part (m, index, &planned, &family, &out[to->n_parts], error))
         return FALSE;
       out[to->n_parts].launch += part->seconds;
       out[to->n_parts++].together = part->together;

@@ -15,6 +15,10 @@ struct Messages
   guint           *line;          /* by call */
   guint           *first_member, *member;   /* classes by call: call i's from first_member[i] on, in the order of its tasks */
   guint           *position;      /* of each task of the graph among the members of its call */
+  guint           *twin;          /* of each member */
+  uint32_t        *actor;
+  uint32_t         period, block; /* of every `block` ranks the first `period` have classes, and stand for the others; 0: all have, or one for all */
+  uint32_t        *list, *index, *played, *number;  /* for messages_family (): its ranks, their places; twins that are played, their numbers */
   guint            twins;
   uint32_t         ranks, per_node;
   FabricWorld     *world;
@@ -23,13 +27,22 @@ struct Messages
   MessageCards     cards;
 };
 
-/* Those with the same r % spacing and r / (spacing x n) meet: the member that is an
- * actor of a twin. */
-static inline guint
-messages_position (guint64 n, guint64 spacing, guint twin, uint32_t actor)
+/* The ranks of a call, and who of them meets whom. */
+typedef struct
 {
-  return (guint) (twin / spacing * spacing * n + actor * spacing + twin % spacing);
-}
+  const uint32_t *ranks;
+  guint    n;
+  guint64  size, spacing;         /* those with the same r % spacing and r / (spacing x size) meet */
+  guint    twins;                 /* played */
+  const uint32_t *twin;           /* which; NULL: all */
+  uint32_t come;                  /* of each, the first so many */
+} Family;
+
+/* FALSE: those with classes cannot stand for the others. */
+gboolean messages_family (Messages *m, guint call, const RankGroup *group, const Schedule *schedule, gboolean one_way, Family *out);
+uint32_t family_rank     (const Family *family, guint twin, uint32_t actor);   /* of those played */
+/* Which twin and actor each member of the call is. */
+void     family_members  (Messages *m, guint call, const Family *family);
 
 gboolean messages_refuse    (GError **error, const GraphCall *call, const char *key, const char *why);
 gboolean messages_some_slow (const Messages *m);

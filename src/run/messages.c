@@ -22,8 +22,8 @@ messages_fit (Messages *m, GError **error)
     return TRUE;
   if (m->count > most_messages)
     g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
-                 "[cluster] nodes: %.3g messages or more in a step are too many to play one by one (at most %.3g); give --tier flow or fewer ranks",
-                 m->count, most_messages);
+                 "[cluster] nodes: more than %.0f million messages in a step, too many to play one by one; give --tier flow or fewer ranks",
+                 most_messages / 1e6);
   else
     g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
                  "[cluster] nodes: the messages of a step would take more than %.2g bytes of memory to play one by one; give --tier flow or "
@@ -95,60 +95,87 @@ build_world (Messages *m, GError **error)
   return TRUE;
 }
 
-/* Whether all ranks one by one could be played, before a graph of them all is made. */
+/* One class stands for all ranks; or each of a period does, in all blocks alike; or all are there. */
 static gboolean
-worth_unfolding (Messages *m, GError **error)
+find_classes (Messages *m, guint64 period)
 {
-  const double tasks = (double) m->graph->tasks->len * m->ranks / m->graph->classes->len;
+  const GArray *classes = m->graph->classes;
 
-  if (!messages_would_fit (m, error))
+  m->folded = classes->len == 1 && m->ranks > 1;
+  if (m->folded || classes->len == m->ranks)
+    return TRUE;
+  if (period == 0 || classes->len % period != 0 || m->ranks % classes->len != 0)
     return FALSE;
-  if (tasks <= most_tasks)
-    {
-      g_set_error_literal (error, MESSAGES_ERROR, MESSAGES_FOLDED, "one rank cannot stand for others here");
+  m->period = (uint32_t) period;
+  m->block = (uint32_t) (m->ranks / classes->len * period);
+  for (guint i = 0; i < classes->len; i++)
+    if (g_array_index (classes, RankClass, i).multiplicity != m->block / m->period)
       return FALSE;
-    }
-  g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED, "[cluster] nodes: a step of every rank has %.2g tasks, more than are played "
-               "one by one (at most %.2g); give --tier flow or fewer ranks", tasks, most_tasks);
+  m->list = g_new (uint32_t, m->ranks);
+  m->index = g_new (uint32_t, m->ranks);
+  m->played = g_new (uint32_t, m->ranks);
+  m->number = g_new (uint32_t, m->ranks);
+  return !messages_some_slow (m);
+}
+
+static gboolean
+other_graph (GError **error)
+{
+  g_set_error_literal (error, MESSAGES_ERROR, MESSAGES_FOLDED, "one rank cannot stand for others here");
   return FALSE;
 }
 
 static gboolean
-plan_all (Messages *m, GError **error)
+plan_all (Messages *m, guint64 period, GError **error)
 {
-  g_autoptr (GError) folded = NULL;
-
-  if (m->graph->classes->len != m->ranks && !m->folded)
-    return worth_unfolding (m, error);
+  if (!find_classes (m, period))
+    return other_graph (error);
   for (guint i = 0; i < m->graph->calls->len; i++)
-    {
-      if (messages_plan_call (m, i, &folded))
-        continue;
-      if (g_error_matches (folded, MESSAGES_ERROR, MESSAGES_FOLDED))
-        return worth_unfolding (m, error);
-      g_propagate_error (error, g_steal_pointer (&folded));
+    if (!messages_plan_call (m, i, error))
       return FALSE;
-    }
-  return TRUE;
+  return build_world (m, error) && (m->period == 0 || m->world == NULL || world_fold (m->world, m->block, m->period) || other_graph (error));
 }
 
-Messages *
-messages_new (const StepGraph *graph, const Cluster *cluster, const MessageCards *cards, GError **error)
+static Messages *
+begin (const StepGraph *graph, const Cluster *cluster, const MessageCards *cards)
 {
-  g_autoptr (Messages) m = g_new0 (Messages, 1);
+  Messages *m = g_new0 (Messages, 1);
 
   m->graph = graph;
   m->cluster = cluster;
   m->arena = arena_new ();
   m->cards = *cards;
   m->ranks = (uint32_t) price_all (cluster).n_ranks;
-  m->folded = graph->classes->len == 1 && m->ranks > 1;
   m->calls = g_new0 (MessageCall, MAX (graph->calls->len, 1));
   m->groups = g_ptr_array_new ();
   m->known = messages_set_new ();
   m->line = lines_of (graph);
   messages_members (m);
-  return plan_all (m, error) && build_world (m, error) ? g_steal_pointer (&m) : NULL;
+  return m;
+}
+
+Messages *
+messages_new (const StepGraph *graph, const Cluster *cluster, const MessageCards *cards, guint64 period, GError **error)
+{
+  g_autoptr (Messages) m = begin (graph, cluster, cards);
+
+  return plan_all (m, period, error) ? g_steal_pointer (&m) : NULL;
+}
+
+gboolean
+messages_may_unfold (const StepGraph *graph, const Cluster *cluster, GError **error)
+{
+  static const MessageCards whole = { 0, 1 };
+  g_autoptr (Messages) m = begin (graph, cluster, &whole);
+  const double tasks = (double) graph->tasks->len * m->ranks / graph->classes->len;
+
+  if (!messages_would_fit (m, error))
+    return FALSE;
+  if (tasks <= most_tasks)
+    return TRUE;
+  g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED, "[cluster] nodes: a step of every rank has %.2g tasks, more than are played "
+               "one by one (at most %.2g); give --tier flow or fewer ranks", tasks, most_tasks);
+  return FALSE;
 }
 
 void
@@ -166,6 +193,12 @@ messages_free (Messages *m)
   g_free (m->first_member);
   g_free (m->member);
   g_free (m->position);
+  g_free (m->twin);
+  g_free (m->actor);
+  g_free (m->list);
+  g_free (m->index);
+  g_free (m->played);
+  g_free (m->number);
   arena_free (m->arena);
   g_free (m);
 }
@@ -218,10 +251,10 @@ messages_whole (const Messages *m, Id link)
   return (guint64) node * m->per_node / cluster_gpus_per_node (m->cluster) >= m->cards.slow_nodes ? m->cards.left : 1;
 }
 
-gboolean
-messages_folded (const Messages *m)
+guint
+messages_stand (const Messages *m)
 {
-  return m->folded;
+  return m->graph->classes->len;
 }
 
 double
@@ -233,12 +266,8 @@ messages_count (const Messages *m)
 void
 messages_member (const Messages *m, guint task, guint *twin, uint32_t *actor)
 {
-  const MessageCall *call = &m->calls[graph_task (m->graph, task)->call];
-  const guint64 position = m->position[task], block = call->spacing * call->ranks;
+  const guint member = m->first_member[graph_task (m->graph, task)->call] + m->position[task];
 
-  *twin = *actor = 0;
-  if (m->folded)
-    return;
-  *twin = (guint) (position / block * call->spacing + position % call->spacing);
-  *actor = (uint32_t) (position % block / call->spacing);
+  *twin = m->twin[member];
+  *actor = m->actor[member];
 }

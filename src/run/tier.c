@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "run/execute.h"
 #include "run/steady.h"
+#include "strategy/price.h"
 #include <math.h>
 
 /* What auto plays without asking: tenths of a second. */
@@ -37,13 +38,33 @@ build (const Point *point, const StepInput *input, StepGraph **graph, GError **e
   return strategy_build (point->strategy, input, *graph, error);
 }
 
+/* Ranks after which the cluster begins anew: those of a node (or a box of them), of a leaf, a pod. */
+static guint
+periods (const Point *point, guint64 period[3])
+{
+  const NetworkSpec *network = &point->scenario->network;
+  const guint64 leaf = cluster_gpus_per_node (point->cluster) * MAX (network->nodes_per_leaf, 1);
+  RankGroup all = price_all (point->cluster);
+  guint n = 0;
+
+  cluster_fold_group (point->cluster, "nccl", &all);
+  const guint64 node = all.per_node;
+  period[n++] = node;
+  if (leaf > node && network->topology != TOPOLOGY_SWITCH)
+    period[n++] = leaf;
+  if (leaf > node && network->leaves_per_pod > 1)
+    period[n++] = leaf * network->leaves_per_pod;
+  while (n > 0 && period[n - 1] >= point_gpus (point))
+    n--;
+  return n;
+}
+
+/* Else as NULL: no error, but none may stand for others. */
 static gboolean
-build_messages (const Point *point, const StepInput *input, const MessageCards *cards, StepGraph **graph, Messages **messages, GError **error)
+try_messages (const Point *point, const StepInput *input, const MessageCards *cards, StepGraph **graph, Messages **messages, GError **error)
 {
   g_autoptr (GError) folded = NULL;
-  StepInput each = *input;
 
-  *messages = NULL;
   if (!build (point, input, graph, error))
     return FALSE;
   if (input->traffic != NULL)
@@ -52,19 +73,37 @@ build_messages (const Point *point, const StepInput *input, const MessageCards *
                    "give --tier flow, or take the group out", traffic_key (input->traffic));
       return FALSE;
     }
-  *messages = messages_new (*graph, point->cluster, cards, &folded);
+  *messages = messages_new (*graph, point->cluster, cards, input->unfold ? 0 : input->period, &folded);
+  if (*messages != NULL || (!input->unfold && g_error_matches (folded, MESSAGES_ERROR, MESSAGES_FOLDED)))
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&folded));
+  return FALSE;
+}
+
+static gboolean
+build_messages (const Point *point, const StepInput *input, const MessageCards *cards, StepGraph **graph, Messages **messages, GError **error)
+{
+  const NoiseSpec *uneven = input->uneven;
+  const gboolean slow = uneven != NULL && uneven->slow_factor > 1 && uneven->slow_ranks > 0;
+  StepInput other = *input;
+  guint64 period[3];
+  const guint n = slow || input->unfold ? 0 : periods (point, period);
+
+  *messages = NULL;
+  if (!try_messages (point, input, cards, graph, messages, error))
+    return FALSE;
+  for (guint i = 0; i < n && *messages == NULL; i++)
+    {
+      other.period = period[i];
+      if (!try_messages (point, &other, cards, graph, messages, error))
+        return FALSE;
+    }
   if (*messages != NULL)
     return TRUE;
-  if (!g_error_matches (folded, MESSAGES_ERROR, MESSAGES_FOLDED) || input->unfold)
-    {
-      g_propagate_error (error, g_steal_pointer (&folded));
-      return FALSE;
-    }
-  each.unfold = TRUE;
-  if (!build (point, &each, graph, error))
+  if (!messages_may_unfold (*graph, point->cluster, error))
     return FALSE;
-  *messages = messages_new (*graph, point->cluster, cards, error);
-  return *messages != NULL;
+  other.unfold = TRUE;
+  return try_messages (point, &other, cards, graph, messages, error);
 }
 
 gboolean
@@ -171,11 +210,16 @@ char *
 tier_reason (const Point *point, StepTier asked, const StepGraph *graph, const Messages *messages)
 {
   const char *how = asked == TIER_STEP_AUTO ? "chosen" : "as asked";
+  g_autofree char *whose = NULL;
 
   if (messages == NULL)
     return g_strdup_printf ("%s: %s", how, why_flow (point, graph));
   if (messages_groups (messages) == 0)
     return g_strdup_printf ("%s: nothing travels between GPUs", how);
+  if (messages_stand (messages) == 1)
+    whose = g_strdup ("one rank's for all, which are alike");
+  else if (messages_stand (messages) < point_gpus (point))
+    whose = g_strdup_printf ("those of %u ranks for all, which are alike in turn", messages_stand (messages));
   return g_strdup_printf ("%s: %sat most %.6g messages a step, %s", how, asked == TIER_STEP_AUTO ? "ranks are unequal; " : "", messages_count (messages),
-                          messages_folded (messages) ? "one rank's for all, which are alike" : "every rank's own");
+                          whose != NULL ? whose : "every rank's own");
 }

@@ -179,7 +179,7 @@ take_player (Execution *x, guint index, guint part, guint turn)
   else
     {
       const MessageGroup *what = messages_group (m->plan, group);
-      const PlayJob spec = { .schedule = &what->schedule, .place = what->place, .fabric = what->fabric, .hops = what->hops,
+      const PlayJob spec = { .schedule = &what->schedule, .place = what->place, .fabric = what->fabric, .hops = what->hops, .played = what->played,
                              .done = on_done, .user = x, .line = what->line };
       const Player player = { .same = m->of_group[group] };
 
@@ -311,7 +311,7 @@ execution_messages (Execution *x, const Messages *plan)
     {
       const MessageGroup *g = messages_group (plan, i);
 
-      play_expect (m->play, &(PlayJob) { .schedule = &g->schedule, .place = g->place, .fabric = g->fabric, .line = g->line });
+      play_expect (m->play, &(PlayJob) { .schedule = &g->schedule, .place = g->place, .fabric = g->fabric, .line = g->line, .played = g->played });
     }
 }
 

@@ -35,12 +35,20 @@ add_class (Builder *b, guint64 multiplicity, guint process, gboolean slow)
   b->n_processes = process + 1;
 }
 
-/* The first ranks are slow; where the first GPU is special the last ones. */
+/* The first ranks are slow; where the first GPU is special the last ones.  `each`: ranks
+ * that one stands for. */
 static void
-add_each (Builder *b, guint64 ranks, guint64 per_process, guint64 slow)
+add_each (Builder *b, guint64 ranks, guint64 each, guint64 per_process, guint64 slow)
 {
   for (guint64 i = 0; i < ranks; i++)
-    add_class (b, 1, (guint) (i / per_process), b->policy->root ? i >= ranks - slow : i < slow);
+    add_class (b, each, (guint) (i / per_process), b->policy->root ? i >= ranks - slow : i < slow);
+}
+
+/* Ranks after which all begins anew; 0: none stands for others so. */
+static guint64
+period_of (const StepInput *in, guint64 ranks, guint64 slow)
+{
+  return in->period > 0 && slow == 0 && in->period < ranks && ranks % in->period == 0 ? in->period : 0;
 }
 
 static void
@@ -84,14 +92,17 @@ builder_queues (Builder *b)
 {
   const guint64 ranks = builder_world (b->in), slow = slow_ranks (b->in, ranks);
   const guint64 per_process = b->policy->one_process ? cluster_gpus_per_node (b->in->cluster) : 1;
-  const gsize most = b->in->unfold ? ranks : 4;
+  const guint64 period = period_of (b->in, ranks, slow);
+  const gsize most = b->in->unfold ? ranks : MAX (period, 4);
 
   b->process = arena_array (b->graph->arena, guint, most);
   b->factor = arena_array (b->graph->arena, double, most);
   b->issue = (double) per_process;
   b->cycle_queue = NO_ROW;
   if (b->in->unfold)
-    add_each (b, ranks, per_process, slow);
+    add_each (b, ranks, 1, per_process, slow);
+  else if (period > 0 && !b->policy->root)
+    add_each (b, period, ranks / period, per_process, 0);
   else if (b->policy->root && ranks > 1)
     add_root (b, ranks, slow);
   else

@@ -31,7 +31,7 @@ typedef struct
 
 guint64 builder_world  (const StepInput *in);
 /* One class for all ranks (one more where the first GPU is special, or some are
- * slow), or unfolded one for each; hosts shared by the GPUs of one process. */
+ * slow), one for each of a period, or unfolded one for each; hosts shared by the GPUs of one process. */
 void    builder_queues (Builder *b);
 /* A host task for each process. */
 guint   host_row     (Builder *b, double seconds, const char *label);

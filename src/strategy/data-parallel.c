@@ -225,7 +225,7 @@ static gboolean
 check_size (const StepInput *in, GError **error)
 {
   const double tasks = (double) in->batch.accumulation * in->workload->n_layers * 4
-                       * (in->unfold ? (double) builder_world (in) : 1);
+                       * (in->unfold ? (double) builder_world (in) : (double) MAX (in->period, 1));
 
   if (tasks <= max_tasks)
     return TRUE;

@@ -317,7 +317,7 @@ megatron_build (const StepInput *in, StepGraph *graph, GError **error)
   };
   const Pipeline pipeline = {
     .schedule = m.schedule, .stages = (guint) m.pp, .chunks = (guint) m.v, .micro_batches = (guint) m.micro_batches, .group = m.group,
-    .ranks = m.world / m.pp, .unfold = in->unfold, .noise = noise (&m), .blocking = !m.overlap_p2p,
+    .ranks = m.world / m.pp, .unfold = in->unfold, .period = in->period, .noise = noise (&m), .blocking = !m.overlap_p2p,
     .forward = forward, .backward = backward, .ahead = ahead, .back = back, .pieces = pieces,
     .gathers = m.overlap_param ? pieces : NULL, .round = round_of (&m),
     .groups = groups, .n_groups = G_N_ELEMENTS (groups),

@@ -97,6 +97,34 @@ refine (Partition *p, guint64 special, const PipelineGroup *groups, guint n_grou
     }
 }
 
+static void
+count_parts (Partition *p)
+{
+  p->first = g_new (guint64, p->n);
+  p->size = g_new0 (guint64, p->n);
+  for (guint64 rank = p->ranks; rank-- > 0;)
+    {
+      const guint part = partition_of (p, rank);
+
+      p->first[part] = rank;
+      p->size[part]++;
+    }
+}
+
+Partition *
+partition_periodic (guint64 ranks, guint64 period)
+{
+  Partition *p = g_new0 (Partition, 1);
+
+  p->ranks = ranks;
+  p->n = (guint) period;
+  p->part = g_new (guint, ranks);
+  for (guint64 rank = 0; rank < ranks; rank++)
+    p->part[rank] = (guint) (rank % period);
+  count_parts (p);
+  return p;
+}
+
 Partition *
 partition_new (guint64 ranks, guint64 special, gboolean each, const PipelineGroup *groups, guint n_groups)
 {
@@ -107,15 +135,7 @@ partition_new (guint64 ranks, guint64 special, gboolean each, const PipelineGrou
     refine (p, special, groups, n_groups);
   else
     p->n = each ? (guint) ranks : 1;
-  p->first = g_new (guint64, p->n);
-  p->size = g_new0 (guint64, p->n);
-  for (guint64 rank = ranks; rank-- > 0;)
-    {
-      const guint part = partition_of (p, rank);
-
-      p->first[part] = rank;
-      p->size[part]++;
-    }
+  count_parts (p);
   return p;
 }
 

@@ -19,6 +19,8 @@ typedef struct
 
 /* The first `special` ranks differ from the others; `each`: every rank is a part. */
 Partition *partition_new  (guint64 ranks, guint64 special, gboolean each, const PipelineGroup *groups, guint n_groups);
+/* Ranks r and r + period are one part, which is as fine as it is asked for. */
+Partition *partition_periodic (guint64 ranks, guint64 period);
 void       partition_free (Partition *partition);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Partition, partition_free)
 guint      partition_of   (const Partition *partition, guint64 rank);

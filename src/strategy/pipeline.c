@@ -101,7 +101,12 @@ part_ranks (Build *b)
   PipelineRows *rows = b->rows;
   const guint64 slow = p->slow_factor > 1 ? MIN (p->slow_ranks, p->ranks * p->stages) : 0;
 
-  rows->partition = partition_new (p->ranks, slow % p->ranks, p->unfold, p->groups, p->n_groups);
+  const gboolean divides = p->period > 0 && p->period < p->ranks && p->ranks % p->period == 0;
+
+  if (p->period > 0 && slow == 0 && !p->unfold)   /* stages too small for it: rank by rank */
+    rows->partition = partition_periodic (p->ranks, divides ? p->period : p->ranks);
+  else
+    rows->partition = partition_new (p->ranks, slow % p->ranks, p->unfold, p->groups, p->n_groups);
   rows->meetings = g_array_new (FALSE, FALSE, sizeof (Meetings));
   if (slow == 0)
     return;

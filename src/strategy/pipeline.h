@@ -31,6 +31,7 @@ typedef struct
   guint               group;      /* micro-batches of a chunk in a row, interleaved: `stages` unless said otherwise */
   guint64             ranks;      /* of one stage */
   gboolean            unfold;     /* a class for every rank; else one a stage, or as many as slow ranks make */
+  guint64             period;     /* of StepInput */
   guint64             slow_ranks; /* the first ones of all, stage after stage */
   double              slow_factor;
   const PipelineGroup *groups;    /* all kinds in which ranks of a stage meet, for slow ranks */

@@ -58,7 +58,7 @@ static const double max_tasks = 4e6;
 static gboolean
 check_size (const StepInput *in, GError **error)
 {
-  const double tasks = (double) in->batch.accumulation * in->workload->n_layers * 8 * (in->unfold ? (double) builder_world (in) : 1);
+  const double tasks = (double) in->batch.accumulation * in->workload->n_layers * 8 * (in->unfold ? (double) builder_world (in) : (double) MAX (in->period, 1));
 
   if (tasks <= max_tasks)
     return TRUE;

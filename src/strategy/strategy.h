@@ -26,6 +26,7 @@ typedef struct
   const Traffic        *traffic;   /* what others move; NULL: nothing */
   gboolean              even;      /* what sequences hold does not differ: [workload] packing at its mean */
   gboolean              unfold;    /* a class for every rank */
+  guint64               period;    /* ranks r and r + period of all (of a stage) do the same, a class for each of the first: where it divides; 0: no matter */
 } StepInput;
 
 /* How one way of training runs: one file, one const table. */
