@@ -117,7 +117,7 @@ flow_first (Play *play, Track *track)
     g_array_index (play->seen, Seen, track->first).flows = engine_now (play->engine);
   activity = network_start (play->network, 0, SENT (play, track->first)->bytes, cap, 1, route.load, route.n);
   if (activity >= play->of_activity->len)
-    g_array_set_size (play->of_activity, activity + 1);
+    g_array_set_size (play->of_activity, MAX (activity + 1, 2 * play->of_activity->len));
   g_array_index (play->of_activity, uint32_t, activity) = track->first + 1;
 }
 

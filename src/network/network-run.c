@@ -154,6 +154,14 @@ network_run_scale (NetworkRun *run, Id link, double factor)
   engine_touch (run->engine);
 }
 
+/* `at` is within the array then; not one call a piece. */
+static inline void
+reach (GArray *array, guint at)
+{
+  if (G_UNLIKELY (at >= array->len))
+    g_array_set_size (array, MAX (at + 1, 2 * array->len));
+}
+
 static Id
 new_transfer (NetworkRun *run)
 {
@@ -162,9 +170,9 @@ new_transfer (NetworkRun *run)
   if (id == run->transfers->len)
     {
       g_array_set_size (run->transfers, id + 1);
-      g_array_set_size (run->stamp, id + 1);
-      g_array_set_size (run->fixed, id / 64 + 1);
-      g_array_set_size (run->size, id + 1);
+      reach (run->stamp, id);
+      reach (run->fixed, id / 64);
+      reach (run->size, id);
     }
   else
     run->spare_transfer = TRANSFER (run, id)->uses;
@@ -181,7 +189,7 @@ new_uses (NetworkRun *run, guint n)
   if (id == run->uses->len)
     {
       g_array_set_size (run->uses, id + n);
-      g_array_set_size (run->use_bytes, id + n);
+      reach (run->use_bytes, id + n - 1);
     }
   else
     *spare = USE (run, id)->link;
@@ -236,8 +244,7 @@ network_start (NetworkRun *run, Id meeting, double size, double cap, double weig
       mark_link (run, use->link);
     }
   mark_transfer (run, id);
-  if (activity >= run->of_activity->len)
-    g_array_set_size (run->of_activity, activity + 1);
+  reach (run->of_activity, activity);
   g_array_index (run->of_activity, Id, activity) = id;
   engine_touch (run->engine);
   return activity;
