@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/contents.h"
 #include "base/random.h"
+#include "run/behind.h"
 #include "run/maxima.h"
 #include "run/stops.h"
 #include <math.h>
@@ -136,12 +137,15 @@ replicas_at (const StepGraph *graph, const Stop *stop)
   return fmax (1, fmin ((double) stop->ranks, (double) stop->span / (double) graph->sharing));
 }
 
+/* A meeting is inside a micro-batch if its ranks come to it only once they have begun
+ * with it, and a kernel of it waits for the meeting. */
 static void
-find_inner (Contents *contents, const Stop *stops)
+find_inner (Contents *contents)
 {
   const StepGraph *graph = contents->graph;
   const guint n = contents->n_micro, classes = graph->classes->len;
   g_autofree Reach *reach = g_new0 (Reach, (gsize) n * classes);
+  g_autofree guint *behind = behind_find (graph);
 
   contents->inner = g_new (double, (gsize) n * classes);
   for (guint i = 0; i < n * classes; i++)
@@ -154,13 +158,15 @@ find_inner (Contents *contents, const Stop *stops)
       where->from = where->to == 0 ? varying->task : where->from;
       where->to = varying->task + 1;
     }
-  for (guint i = 0; i < graph->tasks->len; i++)
+  for (guint i = 0; i < graph->edges->len; i++)
     {
-      const double met = stops[i].ranks > 1 ? replicas_at (graph, &stops[i]) : 1;
-      const guint class = class_of (graph, i);
+      const GraphEdge *edge = &g_array_index (graph->edges, GraphEdge, i);
+      const Stop stop = stops_of (graph, edge);
+      const double met = stop.ranks > 1 ? replicas_at (graph, &stop) : 1;
+      const guint class = met > 1 ? class_of (graph, edge->after) : 0;
 
       for (guint k = class * n; met > 1 && k < (class + 1) * n; k++)
-        if (i > reach[k].from && i < reach[k].to)
+        if (behind[edge->before] > reach[k].from && edge->after < reach[k].to)
           contents->inner[k] = fmax (contents->inner[k], met);
     }
 }
@@ -207,12 +213,12 @@ part_of (double n, double share)
 }
 
 static void
-find_replicas (Contents *contents, const Stop *stops)
+find_replicas (Contents *contents)
 {
   const StepGraph *graph = contents->graph;
   const double all = (double) (graph_world (graph) / graph->stages / graph->sharing);
 
-  find_inner (contents, stops);
+  find_inner (contents);
   contents->replicas = g_new (double, graph->classes->len);
   for (guint class = 0; class < graph->classes->len; class++)
     {
@@ -225,10 +231,8 @@ find_replicas (Contents *contents, const Stop *stops)
 }
 
 Contents *
-contents_new (const DrawsChoice *choice, const Execution *quiet, guint step)
+contents_new (const DrawsChoice *choice, const StepGraph *graph)
 {
-  const StepGraph *graph = execution_graph (quiet);
-  g_autofree Stop *stops = choice->each || graph->spreads->len == 0 ? NULL : stops_find (quiet, step, TRUE);
   Contents *contents;
 
   if (graph->spreads->len == 0)
@@ -239,7 +243,7 @@ contents_new (const DrawsChoice *choice, const Execution *quiet, guint step)
   find_tasks (contents);
   find_shares (contents);
   if (!choice->each)
-    find_replicas (contents, stops);
+    find_replicas (contents);
   contents->shapes = g_new (ContentsShape, graph->spreads->len);
   for (guint i = 0; i < graph->spreads->len; i++)
     contents->shapes[i] = contents_shape (&g_array_index (graph->spreads, GraphSpread, i));

@@ -10,7 +10,7 @@
  * does); those with one have their own slowest. */
 
 /* NULL: nothing spreads. */
-Contents *contents_new   (const DrawsChoice *choice, const Execution *quiet, guint step);
+Contents *contents_new   (const DrawsChoice *choice, const StepGraph *graph);
 void      contents_free  (Contents *contents);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Contents, contents_free)
 /* The share that is theirs of the variance of a class's kernels in a step, beside [noise]'s; NULL: none. */

@@ -94,7 +94,7 @@ draws_new (const DrawsChoice *choice, const Execution *quiet, guint step)
   draws->graph = execution_graph (quiet);
   draws->choice = *choice;
   draws->pause_every = pause_every (choice->spec, length (quiet, step));
-  draws->contents = contents_new (choice, quiet, step);
+  draws->contents = contents_new (choice, draws->graph);
   if (!noise_drawn (choice->spec))
     return draws;
   if (!choice->each)

@@ -267,7 +267,7 @@ slowest_new (const DrawsChoice *choice, const Execution *quiet, guint step, doub
              const Contents *contents)
 {
   Slowest *slowest = g_new0 (Slowest, 1);
-  g_autofree Stop *stops = stops_find (quiet, step, FALSE);
+  g_autofree Stop *stops = stops_find (quiet, step);
 
   slowest->graph = execution_graph (quiet);
   slowest->choice = *choice;

@@ -39,8 +39,21 @@ stop_at (const RankGroup *group, const RankClass *class)
   return (Stop) { MIN (group->n_ranks, class->multiplicity), group->n_ranks * apart, group->per_node <= 1 };
 }
 
+Stop
+stops_of (const StepGraph *graph, const GraphEdge *edge)
+{
+  const GraphTask *meet = graph_task (graph, edge->before);
+  const RankClass *class = class_of (graph, edge->after);
+
+  if (meet->kind != GRAPH_MEET || graph_task (graph, edge->after)->queue != class->compute || class_of (graph, edge->before) != class)
+    return (Stop) { 0 };
+  const GraphCall *call = graph_get_call (graph, meet->call);
+
+  return call->call.op == OP_SEND_RECV ? (Stop) { 0 } : stop_at (&call->group, class);
+}
+
 Stop *
-stops_find (const Execution *x, guint step, gboolean all)
+stops_find (const Execution *x, guint step)
 {
   const StepGraph *graph = execution_graph (x);
   const Engine *engine = execution_engine (x);
@@ -50,16 +63,10 @@ stops_find (const Execution *x, guint step, gboolean all)
   for (guint i = 0; i < graph->edges->len; i++)
     {
       const GraphEdge *edge = &g_array_index (graph->edges, GraphEdge, i);
-      const GraphTask *meet = graph_task (graph, edge->before);
-      const RankClass *class = class_of (graph, edge->after);
+      const Stop stop = stops_of (graph, edge);
 
-      if (meet->kind != GRAPH_MEET || graph_task (graph, edge->after)->queue != class->compute || class_of (graph, edge->before) != class)
-        continue;
-      const GraphCall *call = graph_get_call (graph, meet->call);
-      const Stop stop = stop_at (&call->group, class);
-
-      if (call->call.op != OP_SEND_RECV && stop.ranks > 1 && stop.span > stops[edge->after].span
-          && (all || engine_get_task (engine, execution_task_id (x, step, edge->before))->end >= before[edge->after]))
+      if (stop.ranks > 1 && stop.span > stops[edge->after].span
+          && engine_get_task (engine, execution_task_id (x, step, edge->before))->end >= before[edge->after])
         stops[edge->after] = stop;
     }
   return stops;

@@ -12,6 +12,7 @@ typedef struct
   gboolean across;   /* its members sit in as many nodes */
 } Stop;
 
-/* One for each task of the graph; caller frees.  `all`: with meetings that were over
- * by then: nobody would have got past them far ahead of the others. */
-Stop *stops_find (const Execution *x, guint step, gboolean all);
+/* One for each task of the graph; caller frees. */
+Stop *stops_find (const Execution *x, guint step);
+/* The meeting that a task of a compute queue waits for by this edge; .ranks 0: none. */
+Stop  stops_of   (const StepGraph *graph, const GraphEdge *edge);
