@@ -205,8 +205,8 @@ static const Bad bad_specs[] = {
   { "both", { .name = "resnet50", .file = "x.csv" }, "[workload] file: stands beside a name" },
   { "family", { .name = "resnet50", .family = "resnets" },
     "[workload] family: unknown family 'resnets'; did you mean 'resnet'?" },
-  { "no-file", { .file = "[workload] file: /nonexistent/x.csv: no such file" }, "/nonexistent/x.csv" },
-  { "directory", { .file = "[workload] file: /" }, "/" },
+  { "no-file", { .file = "/nonexistent/x.csv" }, "[workload] file: /nonexistent/x.csv: no such file" },
+  { "directory", { .file = "/" }, "[workload] file: /" },
 };
 
 static void
