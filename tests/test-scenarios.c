@@ -292,6 +292,29 @@ test_hidden (void)
   g_assert_nonnull (strstr (c->reasons[1], "hidden"));
 }
 
+/* Servers add up all-reduces and nothing else: gathers, reduce-scatters and the
+ * all-to-all of experts go on without them.  DDP on the same nodes feels them. */
+static void
+test_past_servers (gconstpointer data)
+{
+  const char *const servers[] = { "collective.algorithm=reduction-server", "reduction-server.count=64", NULL };
+  g_autoptr (Scenario) a = load (data, NULL), b = load (data, servers);
+  Scenario *const both[] = { a, b };
+  g_autoptr (Comparison) c = study_compare (both, 2, FALSE, NULL);
+
+  g_assert_nonnull (c);
+  g_assert_cmpuint (c->results[1]->reducers, ==, 64);
+  if (g_str_equal (data, "ddp-5x8"))
+    {
+      g_assert_cmpfloat (c->results[1]->step_time, <, 0.9 * c->results[0]->step_time);
+      g_assert_null (strstr (c->reasons[1], "servers only"));
+      return;
+    }
+  g_assert_true (memcmp (&c->results[0]->step_time, &c->results[1]->step_time, sizeof (double)) == 0);
+  g_assert_nonnull (strstr (c->reasons[1], "servers only do all-reduces"));
+  g_assert_nonnull (strstr (c->reasons[1], g_str_equal (data, "moe-8x7b-ep") ? "all-to-all" : "all-gather and reduce-scatter"));
+}
+
 /* Folded to one class or a class for every rank: the same bits. */
 static void
 test_unfold (void)
@@ -434,6 +457,10 @@ main (int argc, char **argv)
   g_test_add_func ("/scenarios/batch-error", test_batch_error);
   g_test_add_func ("/scenarios/compare-batch", test_compare_batch);
   g_test_add_func ("/scenarios/hidden", test_hidden);
+  g_test_add_data_func ("/scenarios/past-servers/ddp", "ddp-5x8", test_past_servers);
+  g_test_add_data_func ("/scenarios/past-servers/fsdp", "fsdp-7b-h100", test_past_servers);
+  g_test_add_data_func ("/scenarios/past-servers/zero-3", "zero3-2-nodes-tcp", test_past_servers);
+  g_test_add_data_func ("/scenarios/past-servers/experts", "moe-8x7b-ep", test_past_servers);
   g_test_add_func ("/scenarios/unfold", test_unfold);
   g_test_add_func ("/scenarios/messages", test_messages);
   g_test_add_func ("/scenarios/messages-groups", test_messages_groups);

@@ -116,41 +116,57 @@ reference_reason (const Result *r)
   return g_string_free (text, FALSE);
 }
 
-/* Servers add up what goes through an all-reduce, nothing else. */
-static gboolean
-without_all_reduce (const Result *r)
+/* Seconds on the wire of what goes through servers. */
+static double
+served (const Result *r)
 {
+  double seconds = 0;
+
   for (guint i = 0; i < r->n_collectives; i++)
     {
-      if (g_str_equal (r->collectives[i].op, "all-reduce"))
-        return FALSE;
+      if (g_str_has_suffix (r->collectives[i].algorithm, "-server"))
+        seconds += r->collectives[i].wire_s;
     }
-  return r->n_collectives > 0;
+  return seconds;
 }
 
-/* ", reduce-scatter" where not all calls are of one kind. */
-static const char *
-other_op (const Result *r)
+/* "all-gather and reduce-scatter": what a step has but all-reduces, which are all that
+ * servers do; NULL where they carry more than a little of it, or it has nothing else. */
+static char *
+past_servers (const Result *r)
 {
-  for (guint i = 1; i < r->n_collectives; i++)
+  g_autoptr (GPtrArray) ops = g_ptr_array_new ();
+  GString *text;
+
+  for (guint i = 0; i < r->n_collectives; i++)
     {
-      if (g_str_equal (r->collectives[i].op, "reduce-scatter") && !g_str_equal (r->collectives[0].op, "reduce-scatter"))
-        return " and reduce-scatter";
+      const char *op = r->collectives[i].op;
+
+      if (!g_str_equal (op, "all-reduce") && !g_ptr_array_find_with_equal_func (ops, op, g_str_equal, NULL))
+        g_ptr_array_add (ops, (gpointer) op);
     }
-  return "";
+  if (ops->len == 0 || served (r) > hidden * r->step_time)
+    return NULL;
+  text = g_string_new (g_ptr_array_index (ops, 0));
+  for (guint i = 1; i < ops->len; i++)
+    g_string_append_printf (text, "%s%s", i == ops->len - 1 ? " and " : ", ", (const char *) g_ptr_array_index (ops, i));
+  return g_string_free (text, FALSE);
 }
 
 static char *
 tie_reason (const Result *first, const Result *r)
 {
+  const gboolean servers_differ = r->reducers != first->reducers || r->servers != first->servers;
+  const Result *with = r->reducers + r->servers > 0 ? r : first;
+  g_autofree char *past = servers_differ ? past_servers (with) : NULL;
   GString *text = g_string_new (NULL);
 
   g_string_printf (text, "ties with '%s'", first->scenario);
-  if (r->nodes == 1 && first->nodes == 1 && (r->reducers != first->reducers || r->servers != first->servers))
+  if (servers_differ && r->nodes == 1 && first->nodes == 1)
     g_string_append (text, ": on one node nothing goes to the servers");
-  else if ((r->reducers != first->reducers || r->servers != first->servers) && without_all_reduce (r))
-    g_string_append_printf (text, ": servers only do all-reduces, and this step has none, but %s%s, which NCCL does",
-                            r->collectives[0].op, other_op (r));
+  else if (past != NULL)
+    g_string_append_printf (text, ": servers only do all-reduces between nodes; this step has %s, but %s, which NCCL does",
+                            served (with) > 0 ? "next to none" : "none", past);
   else if (MAX (r->ledger[CAUSE_EXPOSED_COMM] / r->step_time, first->ledger[CAUSE_EXPOSED_COMM] / first->step_time) < hidden)
     g_string_append (text, ": communication is hidden behind the backward pass, so a faster one moves nothing");
   else if (r->servers > 0 || r->reducers > 0)
