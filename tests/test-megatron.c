@@ -349,19 +349,28 @@ test_expert_tensor (void)
 #undef EXPERTS
 }
 
+/* What is wrong, the nearest values that are right, and one of them, which is taken. */
 static void
 test_bad_input (void)
 {
-  static const struct { const char *sets, *says; } cases[] = {
-    { "strategy.pipeline-parallel=7", "56 does not divide the 64 GPUs; pipeline-parallel 4 and 8 would" },
+  static const struct { const char *sets, *says, *instead; } cases[] = {
+    { "strategy.pipeline-parallel=7", "56 does not divide the 64 GPUs; pipeline-parallel 4 and 8 would", "strategy.pipeline-parallel=4" },
+    { "strategy.tensor-parallel=64", "512 does not divide the 64 GPUs; tensor-parallel 8 would", "strategy.tensor-parallel=8" },
+    { "strategy.interleave-group=3", "3 is below the 8 stages; 8 is the least", "strategy.interleave-group=8" },
+    { "workload.sequence=100 strategy.sequence-parallel=yes",
+      "8 does not divide the 100 tokens of a GPU (sequence-parallel); with all else as it is 4 would", "strategy.tensor-parallel=4" },
+    { "cluster.nodes=64 training.global-batch=64 workload.experts=12 strategy.expert-parallel=8",
+      "8 does not divide the 12 experts; with all else as it is 4 would", "strategy.expert-parallel=4" },
+    { "strategy.virtual-stages=1 workload.layers=100", "with all else as it is pipeline-parallel 4 would, or 96 or 104 layers", "strategy.pipeline-parallel=4" },
+    { "strategy.virtual-stages=1 workload.layers=97", "with all else as it is pipeline-parallel 1 would, or 96 or 104 layers", "workload.layers=104" },
     { "strategy.tensor-parallel=3 strategy.pipeline-parallel=1 strategy.virtual-stages=1", "does not divide the 64 GPUs; tensor-parallel 2 and 4 would" },
     { "strategy.context-parallel=3 cluster.nodes=16", "192 does not divide the 128 GPUs; context-parallel 2 would" },
     { "strategy.tensor-parallel=24 strategy.pipeline-parallel=5", "120 does not divide the 64 GPUs; 120 GPUs are the least that do" },
-    { "strategy.virtual-stages=5", "virtual-stages 4 and 6 would, or 80 or 120 layers" },
-    { "strategy.virtual-stages=1 workload.layers=90", "pipeline-parallel 6 and 9 would, or 88 or 96 layers" },
+    { "strategy.virtual-stages=5", "virtual-stages 4 and 6 would, or 80 or 120 layers", "workload.layers=120" },
+    { "strategy.virtual-stages=1 workload.layers=90", "with all else as it is pipeline-parallel 2 would, or 88 or 96 layers" },
     { "training.global-batch=60", "interleaved groups of 8 micro-batches of 1; 56 and 64 would" },
-    { "strategy.micro-batch=3", "in micro-batches of 3; 63 and 66 would" },
-    { "strategy.tensor-parallel=64 strategy.pipeline-parallel=1 strategy.virtual-stages=1", "64 does not divide the 96 attention heads; 48 and 96 would" },
+    { "strategy.micro-batch=3", "interleaved groups of 8 micro-batches of 3; 48 and 72 would", "training.global-batch=72" },
+    { "strategy.tensor-parallel=64 strategy.pipeline-parallel=1 strategy.virtual-stages=1", "64 does not divide the 96 attention heads; with all else as it is 32 would", "strategy.tensor-parallel=32" },
     { "cluster.nodes=128 training.global-batch=128 workload.experts=8 strategy.expert-parallel=16", "16 does not divide the 8 experts; 8 would" },
     { "strategy.expert-parallel=2", "2 does not divide the 1 data- and context-parallel GPUs; 1 would" },
     { "cluster.nodes=16 training.global-batch=128 workload.experts=8 strategy.sequence-parallel=yes strategy.expert-parallel=4",
@@ -387,6 +396,12 @@ test_bad_input (void)
       g_assert_nonnull (error);
       if (strstr (error->message, cases[i].says) == NULL)
         g_error ("%s: says '%s', not '%s'", cases[i].sets, error->message, cases[i].says);
+      if (cases[i].instead != NULL)
+        {
+          g_autofree char *sets = g_strconcat (cases[i].sets, " ", cases[i].instead, NULL);
+
+          g_assert_cmpfloat (step (sets), >, 0);
+        }
     }
 }
 

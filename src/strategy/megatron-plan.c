@@ -16,9 +16,9 @@ megatron_refuse (GError **error, const char *where, const char *format, ...)
   return FALSE;
 }
 
-/* The divisors of `whole` next to `value`: "6 and 8", "4". */
+/* The divisors of `whole` next to `value`, none below `least`: "6 and 8", "4". */
 static char *
-near_divisors (guint64 whole, guint64 value)
+near_divisors (guint64 whole, guint64 value, guint64 least)
 {
   guint64 below = 0, above = 0;
 
@@ -28,6 +28,8 @@ near_divisors (guint64 whole, guint64 value)
 
       for (guint k = 0; whole % i == 0 && k < 2; k++)
         {
+          if (pair[k] < least)
+            continue;
           if (pair[k] <= value)
             below = MAX (below, pair[k]);
           else
@@ -39,14 +41,59 @@ near_divisors (guint64 whole, guint64 value)
   return g_strdup_printf ("%" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " would", below, above);
 }
 
-/* `value` must divide `whole`. */
+static guint64
+common (guint64 a, guint64 b)
+{
+  while (b != 0)
+    {
+      const guint64 rest = a % b;
+
+      a = b;
+      b = rest;
+    }
+  return a;
+}
+
+/* `value` must divide `whole`; what is offered instead divides `room` too, for which
+ * other numbers leave it. */
 static gboolean
-must_divide (guint64 whole, guint64 value, const char *key, const char *what, GError **error)
+must_divide (guint64 whole, guint64 value, guint64 room, const char *key, const char *what, GError **error)
 {
   if (whole % value == 0)
     return TRUE;
-  g_autofree char *near = near_divisors (whole, value);
-  return megatron_refuse (error, key, "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s", value, whole, what, near);
+  g_autofree char *near = near_divisors (common (whole, room), value, 1);
+  return megatron_refuse (error, key, "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s%s", value, whole, what,
+                 room % whole == 0 ? "" : "with all else as it is ", near);
+}
+
+static gboolean
+interleaved (const StrategySpec *spec)
+{
+  return spec->schedule == SCHEDULE_KEY_INTERLEAVED || (spec->schedule == SCHEDULE_KEY_AUTO && spec->virtual_stages > 1);
+}
+
+static guint64
+expert_tensor (const StrategySpec *spec)
+{
+  return spec->expert_tensor_parallel > 0 ? spec->expert_tensor_parallel : spec->tensor_parallel;
+}
+
+/* GPUs that tensor or pipeline parallelism could take: what the other degrees leave,
+ * experts' too. */
+static guint64
+room_for_tensor (const StrategySpec *spec, guint64 gpus)
+{
+  const guint64 stage = gpus / spec->pipeline_parallel, left = stage / spec->context_parallel;
+
+  return spec->expert_tensor_parallel > 0 || stage % spec->expert_parallel != 0 ? left : common (left, stage / spec->expert_parallel);
+}
+
+static guint64
+room_for_pipeline (const StrategySpec *spec, guint64 gpus)
+{
+  const guint64 left = gpus / (spec->tensor_parallel * spec->context_parallel), experts = expert_tensor (spec) * spec->expert_parallel;
+
+  return gpus % experts != 0 ? left : common (left, gpus / experts);
 }
 
 /* The degree that may give way while the others stay: what they leave divides.  Else
@@ -54,8 +101,10 @@ must_divide (guint64 whole, guint64 value, const char *key, const char *what, GE
 static gboolean
 refuse_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
 {
-  const struct { const char *key; guint64 value; } degrees[] = {
-    { "context-parallel", spec->context_parallel }, { "pipeline-parallel", spec->pipeline_parallel }, { "tensor-parallel", spec->tensor_parallel },
+  const struct { const char *key; guint64 value, room, least; } degrees[] = {
+    { "context-parallel", spec->context_parallel, G_MAXUINT64, 1 },
+    { "pipeline-parallel", spec->pipeline_parallel, room_for_pipeline (spec, gpus), interleaved (spec) ? 2 : 1 },
+    { "tensor-parallel", spec->tensor_parallel, room_for_tensor (spec, gpus), 1 },
   };
   const guint64 product = degrees[0].value * degrees[1].value * degrees[2].value;
   g_autofree char *text = g_strdup_printf ("tensor-parallel %" G_GUINT64_FORMAT " x pipeline-parallel %" G_GUINT64_FORMAT " x context-parallel %"
@@ -69,19 +118,16 @@ refuse_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
 
       if (degrees[i].value == 1 || gpus % others != 0)
         continue;
-      g_autofree char *near = near_divisors (gpus / others, degrees[i].value);
+      const guint64 room = degrees[i].room == G_MAXUINT64 ? gpus / others : common (gpus / others, degrees[i].room);
+      if (room < degrees[i].least)
+        continue;
+      g_autofree char *near = near_divisors (room, degrees[i].value, degrees[i].least);
       return megatron_refuse (error, key, "%s; %s %s", text, degrees[i].key, near);
     }
   if (gpus < product)
     return megatron_refuse (error, "[strategy] tensor-parallel", "%s; %" G_GUINT64_FORMAT " GPUs are the least that do", text, product);
   return megatron_refuse (error, "[strategy] tensor-parallel", "%s; %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " GPUs would", text,
                  gpus / product * product, (gpus / product + 1) * product);
-}
-
-static guint64
-expert_tensor (const StrategySpec *spec)
-{
-  return spec->expert_tensor_parallel > 0 ? spec->expert_tensor_parallel : spec->tensor_parallel;
 }
 
 /* Experts split the GPUs of a stage anew: whole ones, where that alone is amiss,
@@ -91,11 +137,11 @@ check_experts (const StrategySpec *spec, guint64 stage, GError **error)
 {
   const guint64 etp = expert_tensor (spec), ep = spec->expert_parallel;
 
-  if (!must_divide (stage, etp, "[strategy] expert-tensor-parallel", "GPUs of a stage", error))
+  if (!must_divide (stage, etp, stage % ep == 0 ? stage / ep : stage, "[strategy] expert-tensor-parallel", "GPUs of a stage", error))
     return FALSE;
   if (stage / etp % ep == 0)
     return TRUE;
-  g_autofree char *near = near_divisors (stage / etp, ep);
+  g_autofree char *near = near_divisors (stage / etp, ep, 1);
   g_autofree char *of = etp == spec->tensor_parallel ? g_strdup ("data- and context-parallel GPUs")
                                                      : g_strdup_printf ("groups of expert-tensor-parallel %" G_GUINT64_FORMAT " in a stage", etp);
   return megatron_refuse (error, "[strategy] expert-parallel", "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s%s", ep, stage / etp, of, near,
@@ -111,40 +157,38 @@ check_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
 }
 
 static gboolean
-interleaved (const StrategySpec *spec)
-{
-  return spec->schedule == SCHEDULE_KEY_INTERLEAVED || (spec->schedule == SCHEDULE_KEY_AUTO && spec->virtual_stages > 1);
-}
-
-static gboolean
 check_schedule (const StrategySpec *spec, GError **error)
 {
   if (interleaved (spec) && (spec->pipeline_parallel < 2 || spec->virtual_stages < 2))
     return megatron_refuse (error, "[strategy] schedule", "interleaved needs at least 2 stages with at least 2 chunks each, not pipeline-parallel %"
                    G_GUINT64_FORMAT " and virtual-stages %" G_GUINT64_FORMAT, spec->pipeline_parallel, spec->virtual_stages);
+  if (interleaved (spec) && spec->interleave_group > 0 && spec->interleave_group < spec->pipeline_parallel)
+    return megatron_refuse (error, "[strategy] interleave-group", "%" G_GUINT64_FORMAT " is below the %" G_GUINT64_FORMAT " stages; %"
+                   G_GUINT64_FORMAT " is the least", spec->interleave_group, spec->pipeline_parallel, spec->pipeline_parallel);
   if (!interleaved (spec) && spec->virtual_stages > 1)
     return megatron_refuse (error, "[strategy] virtual-stages", "%" G_GUINT64_FORMAT " chunks a stage go with schedule interleaved; 1 with gpipe and 1f1b",
                    spec->virtual_stages);
   return TRUE;
 }
 
-/* Nearest global batches that are a multiple of `unit`. */
-static gboolean
-refuse_batch (guint64 global, guint64 unit, const char *what, GError **error)
-{
-  const guint64 below = global / unit * unit;
-
-  if (below == 0)
-    return megatron_refuse (error, "[training] global-batch", "%" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT
-                   " is the least that does", global, what, unit);
-  return megatron_refuse (error, "[training] global-batch", "%" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT " and %"
-                 G_GUINT64_FORMAT " would", global, what, below, below + unit);
-}
-
 static guint64
 group_of (const StrategySpec *spec)
 {
   return spec->interleave_group > 0 ? spec->interleave_group : spec->pipeline_parallel;
+}
+
+/* Names the nearest batches that would do. */
+static gboolean
+refuse_batch (const StrategySpec *spec, guint64 global, guint64 dp, guint64 unit, GError **error)
+{
+  const guint64 below = global / unit * unit;
+  g_autofree char *groups = g_strdup_printf ("interleaved groups of %" G_GUINT64_FORMAT " ", group_of (spec));
+  g_autofree char *nearest = below > 0 ? g_strdup_printf ("%" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " would", below, below + unit)
+                                       : g_strdup_printf ("%" G_GUINT64_FORMAT " is the least that does", unit);
+
+  return megatron_refuse (error, "[training] global-batch", "%" G_GUINT64_FORMAT " does not divide over %" G_GUINT64_FORMAT
+                 " data-parallel replica%s in %smicro-batches of %" G_GUINT64_FORMAT "; %s", global, dp, dp == 1 ? "" : "s",
+                 interleaved (spec) ? groups : "", spec->micro_batch, nearest);
 }
 
 /* Samples of a step are of a replica: batch-per-gpu counts its micro-batches too. */
@@ -157,54 +201,78 @@ megatron_batch (const StrategySpec *spec, const TrainingSpec *training, guint64 
     return FALSE;
   const guint64 dp = gpus / (spec->tensor_parallel * spec->pipeline_parallel * spec->context_parallel);
   const guint64 global = training->global_batch > 0 ? training->global_batch : training->batch_per_gpu * dp;
-  if (global % (dp * micro) != 0)
-    {
-      g_autofree char *what = g_strdup_printf ("%" G_GUINT64_FORMAT " data-parallel replicas in micro-batches of %" G_GUINT64_FORMAT, dp, micro);
-      return refuse_batch (global, dp * micro, what, error);
-    }
+  const guint64 unit = dp * micro * (interleaved (spec) ? group_of (spec) : 1);
+  if (global % unit != 0)
+    return refuse_batch (spec, global, dp, unit, error);
   *out = (Batch) { .per_gpu = micro, .accumulation = global / (dp * micro), .global = global };
-  if (interleaved (spec) && out->accumulation % group_of (spec) != 0)
-    {
-      g_autofree char *what = g_strdup_printf ("%" G_GUINT64_FORMAT " replicas in interleaved groups of %" G_GUINT64_FORMAT " micro-batches of %"
-                                               G_GUINT64_FORMAT, dp, group_of (spec), micro);
-      return refuse_batch (global, dp * micro * group_of (spec), what, error);
-    }
-  if (interleaved (spec) && group_of (spec) < spec->pipeline_parallel)
-    return megatron_refuse (error, "[strategy] interleave-group", "%" G_GUINT64_FORMAT " is below the %" G_GUINT64_FORMAT " stages; %"
-                   G_GUINT64_FORMAT " is the least", group_of (spec), spec->pipeline_parallel, spec->pipeline_parallel);
   return TRUE;
+}
+
+/* What tensor parallelism must divide, all of it. */
+static guint64
+room_in_shape (const Megatron *m)
+{
+  const Shape *shape = m->shape;
+  guint64 room = common (common (shape->heads, shape->dense_layers > 0 ? shape->dense_ffn : 0), room_for_tensor (m->in->spec, m->world));
+
+  if (m->etp == m->tp)
+    room = common (room, shape->ffn);
+  if (shape->shared_experts > 0)
+    room = common (room, shape->shared_experts * shape->ffn);
+  return m->sp ? common (room, shape->sequence / m->cp) : room;
+}
+
+static gboolean
+check_tensor (const Megatron *m, GError **error)
+{
+  const Shape *shape = m->shape;
+  const guint64 room = room_in_shape (m), kv = shape->kv_heads;
+  const struct { guint64 whole; const char *what; gboolean counts; } parts[] = {
+    { shape->heads, "attention heads", TRUE },
+    { shape->ffn, "columns of the feed-forward part", m->etp == m->tp },
+    { shape->dense_ffn, "columns of dense-ffn", shape->dense_layers > 0 },
+    { shape->shared_experts * shape->ffn, "columns of the shared experts", shape->shared_experts > 0 },
+    { kv, "key and value heads", kv % m->tp != 0 && m->tp % kv != 0 },
+    { shape->sequence / m->cp, "tokens of a GPU (sequence-parallel)", m->sp },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (parts); i++)
+    {
+      if (parts[i].counts && !must_divide (parts[i].whole, m->tp, room, "[strategy] tensor-parallel", parts[i].what, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+check_experts_of_shape (const Megatron *m, GError **error)
+{
+  const StrategySpec *spec = m->in->spec;
+  const guint64 stage = m->world / m->pp;
+
+  if (spec->expert_parallel > 1 && !m->experts)
+    return megatron_refuse (error, "[strategy] expert-parallel", "%" G_GUINT64_FORMAT " GPUs share experts, but the workload has none; 1, or [workload] experts",
+                   m->ep);
+  if (m->experts && !must_divide (m->shape->experts, m->ep, stage / m->etp, "[strategy] expert-parallel", "experts", error))
+    return FALSE;
+  if (m->etp == m->tp)
+    return TRUE;
+  if (!m->experts)
+    return megatron_refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " GPUs share each expert, but the workload has none; leave it out, "
+                   "or [workload] experts", m->etp);
+  if (!must_divide (m->shape->ffn, m->etp, stage / m->ep, "[strategy] expert-tensor-parallel", "columns of the feed-forward part", error))
+    return FALSE;
+  return m->tp == 1 || m->sp
+         || megatron_refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " beside tensor-parallel %" G_GUINT64_FORMAT
+                             " needs sequence-parallel = yes, or each token would be there %" G_GUINT64_FORMAT " times", m->etp, m->tp, m->tp);
 }
 
 static gboolean
 check_shape (const Megatron *m, GError **error)
 {
-  const Shape *shape = m->shape;
-  const guint64 kv = shape->kv_heads;
-
-  if (!must_divide (shape->heads, m->tp, "[strategy] tensor-parallel", "attention heads", error)
-      || !must_divide (shape->ffn, m->etp, m->etp == m->tp ? "[strategy] tensor-parallel" : "[strategy] expert-tensor-parallel",
-                       "columns of the feed-forward part", error))
+  if (!check_tensor (m, error) || !check_experts_of_shape (m, error))
     return FALSE;
-  if ((shape->dense_layers > 0 && !must_divide (shape->dense_ffn, m->tp, "[strategy] tensor-parallel", "columns of dense-ffn", error))
-      || (shape->shared_experts > 0 && !must_divide (shape->shared_experts * shape->ffn, m->tp, "[strategy] tensor-parallel",
-                                                     "columns of the shared experts", error)))
-    return FALSE;
-  if (kv % m->tp != 0 && m->tp % kv != 0)
-    return must_divide (kv, m->tp, "[strategy] tensor-parallel", "key and value heads", error);
-  if (m->in->spec->expert_parallel > 1 && !m->experts)
-    return megatron_refuse (error, "[strategy] expert-parallel", "%" G_GUINT64_FORMAT " GPUs share experts, but the workload has none; 1, or [workload] experts",
-                   m->ep);
-  if (m->experts && !must_divide (shape->experts, m->ep, "[strategy] expert-parallel", "experts", error))
-    return FALSE;
-  if (m->etp != m->tp && !m->experts)
-    return megatron_refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " GPUs share each expert, but the workload has none; leave it out, "
-                   "or [workload] experts", m->etp);
-  if (m->etp != m->tp && m->tp > 1 && !m->sp)
-    return megatron_refuse (error, "[strategy] expert-tensor-parallel", "%" G_GUINT64_FORMAT " beside tensor-parallel %" G_GUINT64_FORMAT
-                   " needs sequence-parallel = yes, or each token would be there %" G_GUINT64_FORMAT " times", m->etp, m->tp, m->tp);
-  if (m->cp > 1 && !must_divide (shape->sequence / 2, m->cp, "[strategy] context-parallel", "pairs of tokens of a sample", error))
-    return FALSE;
-  return !m->sp || must_divide (shape->sequence / m->cp, m->tp, "[strategy] tensor-parallel", "tokens of a GPU (sequence-parallel)", error);
+  return m->cp == 1 || must_divide (m->shape->sequence / 2, m->cp, m->world / (m->tp * m->pp), "[strategy] context-parallel", "pairs of tokens of a sample", error);
 }
 
 /* A last stage of its own size (decoder-last-pipeline-num-layers); the others get
@@ -259,8 +327,9 @@ deal_layers (Megatron *m, GError **error)
     {
       const guint64 below = all / stages * stages;
       const gboolean chunks = m->v > 1 && all % m->pp == 0;   /* else the stages give way, and chunks if they must */
-      g_autofree char *near = near_divisors (chunks ? all / m->pp : all % m->v == 0 ? all / m->v : all, chunks ? m->v : m->pp);
-      g_autofree char *degree = g_strdup_printf ("%s %s%s", chunks ? "virtual-stages" : "pipeline-parallel", near,
+      const guint64 pieces = all % m->v == 0 ? all / m->v : all, room = room_for_pipeline (spec, m->world);
+      g_autofree char *near = chunks ? near_divisors (all / m->pp, m->v, 1) : near_divisors (common (pieces, room), m->pp, 1);
+      g_autofree char *degree = g_strdup_printf ("%s%s %s%s", !chunks && room % pieces != 0 ? "with all else as it is " : "", chunks ? "virtual-stages" : "pipeline-parallel", near,
                                                  !chunks && all % m->v != 0 ? " with 1 virtual stage" : "");
       g_autofree char *layers = below > extra ? g_strdup_printf ("%" G_GUINT64_FORMAT " or %" G_GUINT64_FORMAT, below - extra, below + stages - extra)
                                               : g_strdup_printf ("%" G_GUINT64_FORMAT, below + stages - extra);
