@@ -34,15 +34,19 @@ static void
 test_refuse (void)
 {
   static const guint64 gpus[] = { 8, 16, 24, 32, 40 };
-  const TrainingSpec spec = { .global_batch = 961 }, small = { .global_batch = 7 };
+  const TrainingSpec spec = { .global_batch = 961 }, small = { .global_batch = 7 }, thirds = { .global_batch = 1000, .accumulation = 3 };
   g_autoptr (GError) error = NULL;
   g_autoptr (GError) least = NULL;
+  g_autoptr (GError) micro = NULL;
 
   g_assert_false (batch_check (&spec, gpus, G_N_ELEMENTS (gpus), &error));
   g_assert_error (error, KEYS_ERROR, KEYS_ERROR_VALUE);
   g_assert_nonnull (strstr (error->message, "960 and 1440"));
   g_assert_false (batch_check (&small, gpus, G_N_ELEMENTS (gpus), &least));
   g_assert_nonnull (strstr (least->message, "480"));
+  /* 1000 divides over 40 GPUs, not over 3 micro-steps on each */
+  g_assert_false (batch_check (&thirds, gpus + 4, 1, &micro));
+  g_assert_nonnull (strstr (micro->message, "40 GPUs in 3 micro-steps; 960 and 1080 would"));
 }
 
 /* Numbers of GPUs without a common multiple below 2^53: an error, not an overflow. */

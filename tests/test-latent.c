@@ -189,10 +189,10 @@ test_bad_input (void)
     { "strategy.pipeline-parallel=4 strategy.stage-layers=31,0,30,0", "0 layers go with the first and the last stage alone" },
     { "strategy.pipeline-parallel=2 strategy.stage-layers=31,30 strategy.account-for-loss=true", "says it all" },
     { "strategy.pipeline-parallel=2 strategy.stage-layers=2*99999999999999999999", "is no count of layers" },
-    { "strategy.tensor-parallel=2 workload.dense-ffn=1001", "2 does not divide the 1001 columns of dense-ffn; 1 and 7 would" },
+    { "strategy.tensor-parallel=2 workload.dense-ffn=1001", "2 does not divide the 1001 columns of dense-ffn; with all else as it is 1 would" },
     { "training.recompute-modules=moe", "goes with recompute = selective" },
     { "training.recompute=selective training.recompute-modules=attn", "'attn' is none of core_attn" },
-    { "strategy.expert-parallel=48 cluster.nodes=6 training.global-batch=48", "48 does not divide the 256 experts; 32 and 64 would" },
+    { "strategy.expert-parallel=48 cluster.nodes=6 training.global-batch=48", "48 does not divide the 256 experts; with all else as it is 16 would" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/batch.h"
 
-static guint64
-greatest_divisor (guint64 a, guint64 b)
+guint64
+batch_greatest_divisor (guint64 a, guint64 b)
 {
   while (b != 0)
     {
@@ -18,7 +18,7 @@ greatest_divisor (guint64 a, guint64 b)
 static guint64
 common_multiple (guint64 a, guint64 b)
 {
-  const guint64 part = a / greatest_divisor (a, b);
+  const guint64 part = a / batch_greatest_divisor (a, b);
 
   return part > (G_GUINT64_CONSTANT (1) << 53) / b ? 0 : part * b;
 }
@@ -31,13 +31,16 @@ refuse (GError **error, const TrainingSpec *spec, const guint64 *gpus, guint n, 
 
   for (guint i = 0; i < n; i++)
     g_string_append_printf (counts, "%s%" G_GUINT64_FORMAT, i == 0 ? "" : i + 1 == n ? " and " : ", ", gpus[i]);
+  g_string_append (counts, " GPUs");
+  if (spec->accumulation > 1)
+    g_string_append_printf (counts, " in %" G_GUINT64_FORMAT " micro-steps", spec->accumulation);
   if (below == 0)
     g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE,
-                 "[training] global-batch: %" G_GUINT64_FORMAT " does not divide over %s GPUs; %" G_GUINT64_FORMAT
+                 "[training] global-batch: %" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT
                  " is the least that does", spec->global_batch, counts->str, unit);
   else
     g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE,
-                 "[training] global-batch: %" G_GUINT64_FORMAT " does not divide over %s GPUs; %" G_GUINT64_FORMAT
+                 "[training] global-batch: %" G_GUINT64_FORMAT " does not divide over %s; %" G_GUINT64_FORMAT
                  " and %" G_GUINT64_FORMAT " would", spec->global_batch, counts->str, below, below + unit);
   return FALSE;
 }

@@ -12,3 +12,5 @@ gboolean batch_check   (const TrainingSpec *spec, const guint64 *gpus, guint n, 
 /* The batch at one count: accumulation as given, else the smallest m that
  * divides the batch of one GPU with a quotient of at most batch-per-gpu-max. */
 gboolean batch_resolve (const TrainingSpec *spec, guint64 gpus, Batch *out, GError **error);
+/* Of two numbers, not both 0. */
+guint64 batch_greatest_divisor (guint64 a, guint64 b);

@@ -41,19 +41,6 @@ near_divisors (guint64 whole, guint64 value, guint64 least)
   return g_strdup_printf ("%" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " would", below, above);
 }
 
-static guint64
-common (guint64 a, guint64 b)
-{
-  while (b != 0)
-    {
-      const guint64 rest = a % b;
-
-      a = b;
-      b = rest;
-    }
-  return a;
-}
-
 /* `value` must divide `whole`; what is offered instead divides `room` too, for which
  * other numbers leave it. */
 static gboolean
@@ -61,7 +48,7 @@ must_divide (guint64 whole, guint64 value, guint64 room, const char *key, const 
 {
   if (whole % value == 0)
     return TRUE;
-  g_autofree char *near = near_divisors (common (whole, room), value, 1);
+  g_autofree char *near = near_divisors (batch_greatest_divisor (whole, room), value, 1);
   return megatron_refuse (error, key, "%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT " %s; %s%s", value, whole, what,
                  room % whole == 0 ? "" : "with all else as it is ", near);
 }
@@ -85,7 +72,8 @@ room_for_tensor (const StrategySpec *spec, guint64 gpus)
 {
   const guint64 stage = gpus / spec->pipeline_parallel, left = stage / spec->context_parallel;
 
-  return spec->expert_tensor_parallel > 0 || stage % spec->expert_parallel != 0 ? left : common (left, stage / spec->expert_parallel);
+  return spec->expert_tensor_parallel > 0 || stage % spec->expert_parallel != 0
+           ? left : batch_greatest_divisor (left, stage / spec->expert_parallel);
 }
 
 static guint64
@@ -93,7 +81,7 @@ room_for_pipeline (const StrategySpec *spec, guint64 gpus)
 {
   const guint64 left = gpus / (spec->tensor_parallel * spec->context_parallel), experts = expert_tensor (spec) * spec->expert_parallel;
 
-  return gpus % experts != 0 ? left : common (left, gpus / experts);
+  return gpus % experts != 0 ? left : batch_greatest_divisor (left, gpus / experts);
 }
 
 /* The degree that may give way while the others stay: what they leave divides.  Else
@@ -101,8 +89,8 @@ room_for_pipeline (const StrategySpec *spec, guint64 gpus)
 static gboolean
 refuse_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
 {
-  const struct { const char *key; guint64 value, room, least; } degrees[] = {
-    { "context-parallel", spec->context_parallel, G_MAXUINT64, 1 },
+  const struct { const char *key; guint64 value, room, least; } degrees[] = {   /* room 0: all that others leave */
+    { "context-parallel", spec->context_parallel, 0, 1 },
     { "pipeline-parallel", spec->pipeline_parallel, room_for_pipeline (spec, gpus), interleaved (spec) ? 2 : 1 },
     { "tensor-parallel", spec->tensor_parallel, room_for_tensor (spec, gpus), 1 },
   };
@@ -118,7 +106,7 @@ refuse_degrees (const StrategySpec *spec, guint64 gpus, GError **error)
 
       if (degrees[i].value == 1 || gpus % others != 0)
         continue;
-      const guint64 room = degrees[i].room == G_MAXUINT64 ? gpus / others : common (gpus / others, degrees[i].room);
+      const guint64 room = batch_greatest_divisor (gpus / others, degrees[i].room);
       if (room < degrees[i].least)
         continue;
       g_autofree char *near = near_divisors (room, degrees[i].value, degrees[i].least);
@@ -213,13 +201,15 @@ static guint64
 room_in_shape (const Megatron *m)
 {
   const Shape *shape = m->shape;
-  guint64 room = common (common (shape->heads, shape->dense_layers > 0 ? shape->dense_ffn : 0), room_for_tensor (m->in->spec, m->world));
+  guint64 room = batch_greatest_divisor (shape->heads, room_for_tensor (m->in->spec, m->world));
 
+  if (shape->dense_layers > 0)
+    room = batch_greatest_divisor (room, shape->dense_ffn);
   if (m->etp == m->tp)
-    room = common (room, shape->ffn);
+    room = batch_greatest_divisor (room, shape->ffn);
   if (shape->shared_experts > 0)
-    room = common (room, shape->shared_experts * shape->ffn);
-  return m->sp ? common (room, shape->sequence / m->cp) : room;
+    room = batch_greatest_divisor (room, shape->shared_experts * shape->ffn);
+  return m->sp ? batch_greatest_divisor (room, shape->sequence / m->cp) : room;
 }
 
 static gboolean
@@ -272,7 +262,8 @@ check_shape (const Megatron *m, GError **error)
 {
   if (!check_tensor (m, error) || !check_experts_of_shape (m, error))
     return FALSE;
-  return m->cp == 1 || must_divide (m->shape->sequence / 2, m->cp, m->world / (m->tp * m->pp), "[strategy] context-parallel", "pairs of tokens of a sample", error);
+  return m->cp == 1 || must_divide (m->shape->sequence / 2, m->cp, m->world / (m->tp * m->pp), "[strategy] context-parallel",
+                                    "pairs of tokens of a sample", error);
 }
 
 /* A last stage of its own size (decoder-last-pipeline-num-layers); the others get
@@ -328,8 +319,10 @@ deal_layers (Megatron *m, GError **error)
       const guint64 below = all / stages * stages;
       const gboolean chunks = m->v > 1 && all % m->pp == 0;   /* else the stages give way, and chunks if they must */
       const guint64 pieces = all % m->v == 0 ? all / m->v : all, room = room_for_pipeline (spec, m->world);
-      g_autofree char *near = chunks ? near_divisors (all / m->pp, m->v, 1) : near_divisors (common (pieces, room), m->pp, 1);
-      g_autofree char *degree = g_strdup_printf ("%s%s %s%s", !chunks && room % pieces != 0 ? "with all else as it is " : "", chunks ? "virtual-stages" : "pipeline-parallel", near,
+      g_autofree char *near = chunks ? near_divisors (all / m->pp, m->v, 1)
+                                     : near_divisors (batch_greatest_divisor (pieces, room), m->pp, 1);
+      g_autofree char *degree = g_strdup_printf ("%s%s %s%s", !chunks && room % pieces != 0 ? "with all else as it is " : "",
+                                                 chunks ? "virtual-stages" : "pipeline-parallel", near,
                                                  !chunks && all % m->v != 0 ? " with 1 virtual stage" : "");
       g_autofree char *layers = below > extra ? g_strdup_printf ("%" G_GUINT64_FORMAT " or %" G_GUINT64_FORMAT, below - extra, below + stages - extra)
                                               : g_strdup_printf ("%" G_GUINT64_FORMAT, below + stages - extra);
