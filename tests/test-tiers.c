@@ -159,6 +159,31 @@ test_unlike (void)
   g_autoptr (Result) r = run ("ddp-5x8", sets, &(RunOptions) { 0 });
 
   g_assert_cmpstr (r->tier, ==, "flow");
+  g_assert_nonnull (strstr (r->tier_reason, "by messages it takes another time for ranks alike too"));
+}
+
+/* What keeps auto from the messages of unequal ranks is said, one thing at a time. */
+static void
+test_obstacles (void)
+{
+  static const struct { const char *says, *sets[6]; } rows[] = {
+    { "messages lack the measured floors of this transport", { "noise.slow-ranks=1" } },
+    { "the messages of so many ranks are played only when asked for",
+      { "noise.slow-ranks=1", "network.transport=plain", "cluster.nodes=160", "training.global-batch=1280" } },
+    { "so many messages are played only when asked for",
+      { "noise.slow-ranks=1", "network.transport=plain", "cluster.nodes=64", "training.global-batch=512" } },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (Result) r = run ("ddp-5x8", rows[i].sets, &(RunOptions) { 0 });
+      g_autoptr (Result) asked = run ("ddp-5x8", rows[i].sets, &(RunOptions) { .tier = TIER_STEP_FLOW });
+
+      g_assert_cmpstr (r->tier, ==, "flow");
+      g_assert_true (g_str_has_suffix (r->tier_reason, rows[i].says));
+      g_assert_true (g_str_has_prefix (asked->tier_reason, "as asked: ranks are unequal"));
+      g_assert_null (strstr (asked->tier_reason, rows[i].says));
+    }
 }
 
 static const Check *
@@ -227,6 +252,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tiers/variables", test_variables);
   g_test_add_func ("/tiers/like-with-like", test_like_with_like);
   g_test_add_func ("/tiers/unlike", test_unlike);
+  g_test_add_func ("/tiers/obstacles", test_obstacles);
   g_test_add_func ("/tiers/checks", test_checks);
   g_test_add_func ("/tiers/calls", test_calls);
   return g_test_run ();

@@ -20,6 +20,7 @@ typedef struct
   Traffic         traffic;
   StepInput       input;     /* borrows from the above */
   StepTier        tier;      /* flow, but where tier_choose () says otherwise */
+  const char     *obstacle;  /* why auto does not play the messages of unequal ranks; NULL: nothing */
 } Point;
 
 /* Errors start with "[group] key: "; see scenario_locate_error (). */

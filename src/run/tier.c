@@ -141,15 +141,6 @@ some_slow (const Point *point)
              || (noise->slow_nic < 1 && noise->slow_nodes > 0 && noise->slow_nodes < nodes));
 }
 
-static gboolean
-cheap (Point *point)
-{
-  g_autoptr (StepGraph) graph = NULL;
-  g_autoptr (Messages) messages = NULL;
-
-  point->tier = TIER_STEP_MESSAGE;
-  return tier_build (point, &point->input, &graph, &messages, NULL) && messages_count (messages) + graph->tasks->len <= cheap_messages;
-}
 
 /* The step if no rank and no card were slower than others, s; NAN: none. */
 static double
@@ -180,13 +171,32 @@ agree (const Point *point)
   return fabs (alike_seconds (point, TRUE) - flow) <= agreement * flow;
 }
 
+/* Why auto does not play the messages of unequal ranks; NULL: it does. */
+static const char *
+obstacle (Point *point)
+{
+  g_autoptr (StepGraph) graph = NULL;
+  g_autoptr (Messages) messages = NULL;
+
+  if (!textbook (point))
+    return "messages lack the measured floors of this transport";
+  if (point_gpus (point) > cheap_ranks)
+    return "the messages of so many ranks are played only when asked for";
+  point->tier = TIER_STEP_MESSAGE;
+  if (!tier_build (point, &point->input, &graph, &messages, NULL))
+    return "its messages are not known";
+  if (messages_count (messages) + graph->tasks->len > cheap_messages)
+    return "so many messages are played only when asked for";
+  return agree (point) ? NULL : "by messages it takes another time for ranks alike too";
+}
+
 void
 tier_choose (Point *point, StepTier asked)
 {
-  if (asked == TIER_STEP_AUTO && point->input.traffic == NULL && some_slow (point) && textbook (point) && point_gpus (point) <= cheap_ranks
-      && cheap (point) && agree (point))
-    return;
-  point->tier = asked == TIER_STEP_MESSAGE ? TIER_STEP_MESSAGE : TIER_STEP_FLOW;
+  const gboolean may = asked == TIER_STEP_AUTO && point->input.traffic == NULL && some_slow (point);
+
+  point->obstacle = may ? obstacle (point) : NULL;
+  point->tier = asked == TIER_STEP_MESSAGE || (may && point->obstacle == NULL) ? TIER_STEP_MESSAGE : TIER_STEP_FLOW;
 }
 
 static const char *
@@ -201,8 +211,7 @@ why_flow (const Point *point, const StepGraph *graph)
                             : "ranks are alike and enter each collective together, so one activity stands for all its messages, with the "
                               "measured floors of this transport that messages lack";
   if (some_slow (point))
-    return "ranks are unequal and a collective starts with the last of them, an upper bound; messages lack the measured floors of this "
-           "transport, are too many or not known, or take another time for ranks alike";
+    return "ranks are unequal and a collective starts with the last of them, an upper bound";
   return "a collective starts with the last of its ranks: exact where they come together, else an upper bound";
 }
 
@@ -213,7 +222,8 @@ tier_reason (const Point *point, StepTier asked, const StepGraph *graph, const M
   g_autofree char *whose = NULL;
 
   if (messages == NULL)
-    return g_strdup_printf ("%s: %s", how, why_flow (point, graph));
+    return g_strdup_printf ("%s: %s%s%s", how, why_flow (point, graph), point->obstacle != NULL ? "; " : "",
+                            point->obstacle != NULL ? point->obstacle : "");
   if (messages_groups (messages) == 0)
     return g_strdup_printf ("%s: nothing travels between GPUs", how);
   if (messages_stand (messages) == 1)
