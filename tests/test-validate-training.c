@@ -222,7 +222,7 @@ typedef struct { const char *name; TrainingAnchor anchor; guint rows; double med
 static const Whole wholes[] = {
   { "smallest", ANCHOR_SMALLEST, 540, 0.033, 0.11 },
   { "full-node", ANCHOR_FULL_NODE, 105, 0.031, 0.115 },
-  { "none", ANCHOR_NONE, 770, 0.11, 0.30 },
+  { "none", ANCHOR_NONE, 770, 0.095, 0.26 },
 };
 
 static void

@@ -251,6 +251,8 @@ static const BadText bad_texts[] = {
   { "size", HEADER "a,gemm,12,2,5+-7,7,24,4,,,,,,,,,,,,,\n", ":2: tensor_sizes: '-7' is not a count" },
   { "no-name", HEADER ",gemm,12,1,12,7,24,4,,,,,,,,,,,,,\n", ":2: layer: is empty" },
   { "bad-shape", HEADER "a,gemm,12,1,12,7,24,4,-3,,,,,,,,,,,,\n", ":2: m: " },
+  { "no-steps", HEADER "a,recurrent,12,1,12,7,24,4,,16,8,,,,,,,,,,\n", ":2: m: is not there; a recurrent layer needs its time steps" },
+  { "no-gates", HEADER "a,recurrent,12,1,12,7,24,4,32,,8,,,,,,,,,,\n", ":2: n: is not there; a recurrent layer needs its time steps" },
   { "few-fields", HEADER "a,gemm,12\n", ":2: " },
   { "empty-file", "", "" },
 };

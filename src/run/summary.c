@@ -149,7 +149,7 @@ sample_flop (const StepInput *input, gboolean again)
     {
       const LayerKind kind = workload->layers[i].kind;
 
-      if (kind == LAYER_CONV || kind == LAYER_GEMM || kind == LAYER_ATTENTION)
+      if (kind == LAYER_CONV || kind == LAYER_GEMM || kind == LAYER_RECURRENT || kind == LAYER_ATTENTION)
         flop += (again && blocks_recomputed (input, blocks, i) ? 4 : 3) * workload->layers[i].flop * packed_work (input, &workload->layers[i]);
     }
   return flop;

@@ -11,8 +11,22 @@ static const double flash_backward = 2.5 / 0.8;
 static const KernelClass kernel_classes[] = {
   [LAYER_CONV] = KERNEL_CONV, [LAYER_GEMM] = KERNEL_GEMM, [LAYER_ATTENTION] = KERNEL_ATTENTION,
   [LAYER_SOFTMAX] = KERNEL_SOFTMAX, [LAYER_NORM] = KERNEL_NORM, [LAYER_ELEMENTWISE] = KERNEL_ELEMENTWISE,
-  [LAYER_POOL] = KERNEL_POOL, [LAYER_EMBEDDING] = KERNEL_EMBEDDING, [LAYER_OTHER] = KERNEL_ELEMENTWISE,
+  [LAYER_POOL] = KERNEL_POOL, [LAYER_EMBEDDING] = KERNEL_EMBEDDING, [LAYER_RECURRENT] = KERNEL_GEMM, [LAYER_OTHER] = KERNEL_ELEMENTWISE,
 };
+
+/* An LSTM's time steps wait for each other: each is a product of its own, which
+ * reads the recurrent weights (width x gates, a quarter of them the width) again. */
+static double
+recurrent_seconds (const StepInput *in, const Layer *layer, const KernelWork *whole)
+{
+  const double steps = layer->m, recurrent = layer->n * layer->n / 4;
+  KernelWork step = *whole;
+
+  step.flop /= steps;
+  step.m /= steps;
+  step.bytes = (whole->bytes - 4 * recurrent) / steps + precision_activation_bytes (in->compute->precision) * recurrent;
+  return steps * compute_seconds (in->compute, &step);
+}
 
 /* A layer's kernel over so many rows of a sequence each, and so much of its FLOP. */
 static double
@@ -27,7 +41,7 @@ row_seconds (const StepInput *in, const Layer *layer, double rows, double work)
     .m = layer->m * rows, .n = layer->n, .k = layer->k,
   };
 
-  return compute_seconds (in->compute, &kernel);
+  return layer->kind == LAYER_RECURRENT ? recurrent_seconds (in, layer, &kernel) : compute_seconds (in->compute, &kernel);
 }
 
 double *

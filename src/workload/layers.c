@@ -14,7 +14,7 @@ static const char *const column_names[N_COLUMNS] = {
 };
 
 const char *const layer_kind_names[] = {
-  "conv", "gemm", "attention", "softmax", "norm", "elementwise", "pool", "embedding", "other", NULL
+  "conv", "gemm", "attention", "softmax", "norm", "elementwise", "pool", "embedding", "recurrent", "other", NULL
 };
 
 #define MAX_COUNT 1e18   /* of anything in one layer; sums stay exact enough and finite */
@@ -202,6 +202,11 @@ read_shape (const Reader *r, guint row, Layer *layer, GError **error)
   layer->m = value[0];
   layer->n = value[1];
   layer->k = value[2];
+  if (layer->kind == LAYER_RECURRENT && !(layer->m > 0 && layer->n > 0))
+    {
+      fail (r, row, layer->m > 0 ? N : M, error, "is not there; a recurrent layer needs its time steps (m) and gates (n)");
+      return FALSE;
+    }
   layer->winograd = layer->kind == LAYER_CONV && g_str_equal (cell (r, row, KH), "3")
                     && g_str_equal (cell (r, row, KW), "3") && g_str_equal (cell (r, row, STRIDE), "1")
                     && g_str_equal (cell (r, row, GROUPS), "1");

@@ -5,7 +5,7 @@
 #include "workload/packing.h"
 #include "workload/shape.h"
 
-typedef enum { LAYER_CONV, LAYER_GEMM, LAYER_ATTENTION, LAYER_SOFTMAX, LAYER_NORM, LAYER_ELEMENTWISE, LAYER_POOL, LAYER_EMBEDDING, LAYER_OTHER } LayerKind;
+typedef enum { LAYER_CONV, LAYER_GEMM, LAYER_ATTENTION, LAYER_SOFTMAX, LAYER_NORM, LAYER_ELEMENTWISE, LAYER_POOL, LAYER_EMBEDDING, LAYER_RECURRENT, LAYER_OTHER } LayerKind;
 
 /* One row of models/workload/NAME.csv; per sample, forward. */
 typedef struct
@@ -16,7 +16,7 @@ typedef struct
   guint       n_tensors;
   const double *tensors;        /* elements of each, in registration order */
   double      out_elems, flop, bytes_fp32;
-  double      m, n, k;          /* NAN: none */
+  double      m, n, k;          /* NAN: none; of a recurrent layer: time steps, four gates of its width, inputs and width */
   gboolean    winograd;         /* 3x3, stride 1, one group */
   gboolean    tied;             /* its weight is another layer's: gradient ready when BOTH have run (name holds "(tied)") */
 } Layer;
