@@ -281,7 +281,7 @@ static const Refused refused[] = {
   { "file", { .file = (char *) "x.csv", .shape = { .sequence = 128 } }, "[workload] file: its layers are fixed*" },
   { "no-architecture", { .shape = { .hidden = 768 } }, "[workload] architecture: missing*" },
   { "no-heads", { .shape = { .architecture = ARCHITECTURE_GPT, .hidden = 768, .layers = 2 } }, "[workload] heads: missing*" },
-  { "heads", { .shape = { .architecture = ARCHITECTURE_GPT, .hidden = 768, .heads = 7, .layers = 2 } }, "[workload] heads: hidden 768 does not divide by 7*763*" },
+  { "heads", { .shape = { .architecture = ARCHITECTURE_GPT, .hidden = 768, .heads = 7, .layers = 2 } }, "[workload] heads: hidden 768 does not divide by 7*763 and 770*" },
   { "kv-heads", { .shape = { .architecture = ARCHITECTURE_GPT, .hidden = 768, .heads = 12, .kv_heads = 5, .layers = 2 } }, "[workload] kv-heads: 5*" },
   { "top-k", { .shape = { .architecture = ARCHITECTURE_GPT, .hidden = 768, .heads = 12, .layers = 2, .experts = 2, .top_k = 3 } }, "[workload] top-k: 3 of 2*" },
   { "vit-sequence", { .name = (char *) "vit_b16", .shape = { .sequence = 128 } }, "[workload] sequence: does not go with architecture vit; image and patch*" },

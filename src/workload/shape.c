@@ -223,11 +223,12 @@ check_heads (Shape *shape, GError **error)
 {
   if (shape->kv_lora_rank == 0 && shape->head_dim == 0 && shape->hidden % shape->heads != 0)
     {
-      const guint64 below = shape->hidden / shape->heads * shape->heads;
+      const guint64 below = shape->hidden / shape->heads * shape->heads, above = below + shape->heads;
+      g_autofree char *nearest = below > 0 ? g_strdup_printf ("%" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT, below, above)
+                                           : g_strdup_printf ("%" G_GUINT64_FORMAT, above);
 
       return refuse (error, "heads", g_strdup_printf ("hidden %" G_GUINT64_FORMAT " does not divide by %" G_GUINT64_FORMAT
-                                                      " heads; hidden %" G_GUINT64_FORMAT " would, or a head-dim",
-                                                      shape->hidden, shape->heads, below == 0 ? shape->heads : below));
+                                                      " heads; hidden %s would, or a head-dim", shape->hidden, shape->heads, nearest));
     }
   if (shape->heads % shape->kv_heads != 0)
     return refuse (error, "kv-heads", g_strdup_printf ("%" G_GUINT64_FORMAT " does not divide the %" G_GUINT64_FORMAT
