@@ -2,7 +2,7 @@
 #pragma once
 #include "collective/fabric.h"
 
-/* Between fabric.c and fabric-levels.c. */
+/* Between fabric.c, fabric-levels.c and fabric-route.c. */
 
 /* A group's cards that are one link: the first node's, and what part of its bytes
  * goes over them. */
@@ -49,6 +49,8 @@ struct Fabric
 /* `n` links of a kind; the first.  `class`: of the cluster's network, that they are of. */
 Id       fabric_add        (Fabric *fabric, const char *name, Id class, uint32_t n, double capacity);
 Id       fabric_add_bundle (Fabric *fabric, const char *name, guint bundle, Id class, uint32_t n, double capacity);
+/* One link more of the route (0: none): `share` of it is the message's at most, `part`
+ * of the message's bytes take it. */
 void     fabric_load       (const Fabric *fabric, Route *out, Id link, double share);
 void     fabric_load_part  (const Fabric *fabric, Route *out, Id link, double share, double part);
 
