@@ -17,12 +17,23 @@ typedef struct
 const char *reading_cell        (const Reading *r, const char *column);
 /* 0 where the cell is empty or no number. */
 double      reading_number      (const Reading *r, const char *column);
+/* "group.key" of the scenario; both copied.  A key that is there stays. */
 void        reading_put         (Reading *r, const char *key, const char *value);
 void        reading_put_count   (Reading *r, const char *key, guint64 value);
 /* What the rules say; NULL: nothing. */
 const char *reading_word        (const Reading *r, const char *name);
 double      reading_word_number (const Reading *r, const char *name, double otherwise);
-void        reading_refuse        (Reading *r, const char *reason, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/* The value of the first line whose patterns fit the text; NULL: none does.  A line
+ * without patterns ends the list. */
+typedef struct { const char *patterns, *value; } ReadingWords;
+const char *reading_translate   (const ReadingWords *words, const char *text);
+/* The row is not used; `reason`: one of training-row.h.  The first reason stays. */
+void        reading_refuse      (Reading *r, const char *reason, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* Nodes and GPUs of the row; its machine, from calibration/platforms.csv, else from what
+ * the row itself says. */
+void        platform_size       (Reading *r);
+void        platform_read       (Reading *r);
 
 /* Rows of [strategy] kind = megatron, by columns tp, pp, microbatch and by what
  * strategy and notes say: degrees, shape, samples of a step. */

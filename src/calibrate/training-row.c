@@ -70,7 +70,6 @@ reading_cell (const Reading *r, const char *column)
   return csv_cell (r->table, r->row, column);
 }
 
-/* 0 where the cell is empty or no number. */
 double
 reading_number (const Reading *r, const char *column)
 {
@@ -132,6 +131,17 @@ on_rule (gpointer user, const char *name, const char *value, const char *origin)
     g_string_append_printf (r->layout, " %s=%s", name + strlen ("strategy."), value);
 }
 
+const char *
+reading_translate (const ReadingWords *words, const char *text)
+{
+  for (; words->patterns != NULL; words++)
+    {
+      if (pattern_fits (words->patterns, text))
+        return words->value;
+    }
+  return NULL;
+}
+
 void
 reading_refuse (Reading *r, const char *reason, const char *format, ...)
 {
@@ -144,132 +154,6 @@ reading_refuse (Reading *r, const char *reason, const char *format, ...)
   r->out->why = g_strdup_vprintf (format, arguments);
   va_end (arguments);
 }
-
-/* ---- the machine ---- */
-
-static void
-set_keys (Reading *r, const char *text)
-{
-  g_auto (GStrv) list = g_strsplit (text, ";", -1);
-
-  for (char **p = list; *p != NULL; p++)
-    {
-      char *equals = strchr (*p, '=');
-
-      if (equals == NULL)
-        continue;
-      *equals = '\0';
-      reading_put (r, g_strstrip (*p), g_strstrip (equals + 1));
-    }
-}
-
-static gboolean
-known_platform (Reading *r)
-{
-  static const char *const columns[] = { "source", "gpu", "gpus_per_node" };
-  const CsvTable *platforms = r->reader->platforms;
-
-  for (guint i = 0; i < csv_rows (platforms); i++)
-    {
-      const char *machine = csv_cell (platforms, i, "machine");
-      gboolean fits = TRUE;
-
-      for (gsize k = 0; k < G_N_ELEMENTS (columns) && fits; k++)
-        {
-          const char *pattern = csv_cell (platforms, i, columns[k]);
-
-          fits = *pattern == '\0' || pattern_fits (pattern, reading_cell (r, columns[k]));
-        }
-      if (!fits || !condition_met (csv_cell (platforms, i, "where"), r->table, r->row))
-        continue;
-      if (*machine != '\0')
-        reading_put (r, "cluster.machine", machine);
-      set_keys (r, csv_cell (platforms, i, "set"));
-      r->out->link_assumed = g_str_equal (csv_cell (platforms, i, "link"), "assumed");
-      r->out->platform = g_strdup (*machine != '\0' ? machine : csv_cell (platforms, i, "name"));
-      return TRUE;
-    }
-  return FALSE;
-}
-
-typedef struct { const char *patterns, *value; } Word;
-
-static const char *
-translate (const Word *words, const char *text)
-{
-  for (; words->patterns != NULL; words++)
-    {
-      if (pattern_fits (words->patterns, text))
-        return words->value;
-    }
-  return NULL;
-}
-
-static const Word link_words[] = {
-  { "*nvswitch*", "nvswitch" }, { "*nvlink*bridge*|*nvbridge*", "nvlink-bridge" }, { "*nvlink*", "nvlink-mesh" },
-  { "*pcie*|*pci-e*", "pcie" }, { NULL, NULL },
-};
-static const Word transport_words[] = {
-  { "*roce*", "roce" }, { "*infiniband*|*ib *|*edr*|*hdr*|*ndr*", "ib" }, { "*efa*", "efa" }, { "*slingshot*", "slingshot" },
-  { "*tcp*|*ether*|*gbe*", "tcp" }, { NULL, NULL },
-};
-
-/* A GPU's name without what stands in brackets and in front of it. */
-static char *
-gpu_name (const char *text)
-{
-  const char *bracket = strchr (text, '(');
-  g_autofree char *plain = bracket != NULL ? g_strndup (text, (gsize) (bracket - text)) : g_strdup (text);
-
-  g_strstrip (plain);
-  return g_strdup (g_ascii_strncasecmp (plain, "nvidia ", 7) == 0 ? plain + 7 : plain);
-}
-
-/* Only what the row itself says.  Cards: one a GPU where the node's rate is at
- * least 100 Gbit/s for each, else of 100 Gbit/s. */
-static void
-own_platform (Reading *r)
-{
-  const char *link = translate (link_words, reading_cell (r, "intra_link"));
-  const char *transport = translate (transport_words, reading_cell (r, "inter_link"));
-  const double rate = reading_number (r, "nic_gbps_per_node");
-  g_autofree char *gpu = gpu_name (reading_cell (r, "gpu"));
-
-  reading_put (r, "cluster.gpu", gpu);
-  if (r->out->per_node > 1)
-    reading_put (r, "cluster.gpu-link", link != NULL ? link : "pcie");
-  if (r->out->nodes > 1)
-    {
-      const guint64 cards = rate >= 100 * (double) r->out->per_node ? r->out->per_node : MAX (1, (guint64) (rate / 100));
-      g_autofree char *text = g_strdup_printf ("%.9g Gbit/s", (rate > 0 ? rate : 100) / (double) cards);
-
-      reading_put_count (r, "cluster.nics", cards);
-      reading_put (r, "cluster.nic-bandwidth", text);
-      reading_put (r, "network.transport", transport != NULL ? transport : "ib");
-    }
-  r->out->link_assumed = (r->out->per_node > 1 && link == NULL) || (r->out->nodes > 1 && (transport == NULL || rate <= 0));
-  r->out->platform = g_strdup_printf ("%s as the row says", gpu);
-}
-
-static void
-read_size (Reading *r)
-{
-  TrainingRow *out = r->out;
-
-  out->nodes = (guint64) reading_number (r, "nodes");
-  out->gpus = (guint64) reading_number (r, "total_gpus");
-  out->per_node = (guint64) reading_number (r, "gpus_per_node");
-  if (out->nodes == 0)
-    out->nodes = out->per_node > 0 && out->gpus > out->per_node ? out->gpus / out->per_node : 1;
-  if (out->gpus == 0)
-    out->gpus = out->nodes * MAX (out->per_node, 1);
-  if (out->per_node == 0 || out->nodes * out->per_node != out->gpus)
-    out->per_node = MAX (out->gpus / out->nodes, 1);
-  if (out->gpus != out->nodes * out->per_node)
-    reading_refuse (r, skip_inconsistent, "GPUs are not nodes times GPUs a node");
-}
-
-/* ---- the batch and the time ---- */
 
 /* "grad_accum=32" in the notes, else what is left of the global batch. */
 static guint64
@@ -322,10 +206,10 @@ read_batch (Reading *r)
 static double
 rate_of (const Reading *r)
 {
-  static const Word units[] = {
+  static const ReadingWords units[] = {
     { "img/s*|seq/s*|samples/s*|images/s*|sequences/s*|sentences/s*", "samples" }, { "tokens/s*|tok/s*|words/s*", "tokens" }, { NULL, NULL },
   };
-  const char *unit = reading_cell (r, "throughput_unit"), *what = translate (units, unit);
+  const char *unit = reading_cell (r, "throughput_unit"), *what = reading_translate (units, unit);
   double rate = reading_number (r, "throughput");
 
   if (what == NULL || rate <= 0)
@@ -353,8 +237,6 @@ read_time (Reading *r)
   else if (rate > 0 && printed > 0 && fabs (printed / out->measured - 1) > most_apart)
     reading_refuse (r, skip_inconsistent, "batch, throughput and step time contradict each other");
 }
-
-/* ---- the scenario ---- */
 
 static int
 compare_keys (gconstpointer a, gconstpointer b)
@@ -461,7 +343,7 @@ read_row (Reading *r)
 {
   TrainingRow *out = r->out;
 
-  read_size (r);
+  platform_size (r);
   rules_apply (r->reader->software, r->table, r->row, on_rule, r);
   out->share = reading_word_number (r, "share", 1);
   out->layer = word_is (r, "layer", "yes");
@@ -473,8 +355,7 @@ read_row (Reading *r)
     transformer_shape (r);
   else if (!g_hash_table_contains (r->keys, "workload.name"))
     reading_refuse (r, skip_no_shape, "%s", reading_cell (r, "model"));
-  if (!known_platform (r))
-    own_platform (r);
+  platform_read (r);
   read_batch (r);
   if (out->skip == NULL)
     read_time (r);
