@@ -13,7 +13,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Validation, validation_free)
 /* One line of the output; its number.  `csv` (NULL: none) is borrowed until the
  * validation goes: --rows repeats its columns. */
 guint validation_source (Validation *validation, const char *name, const CsvTable *csv);
-/* A predicted row.  lo and hi NAN: no interval.  `parts` says what it was
+/* A predicted row, `row` of the source's table; all in s.  lo and hi NAN: no interval.  `parts` says what it was
  * predicted from; interned by the validation. */
 void  validation_add    (Validation *validation, guint source, guint row, double measured, double predicted, double lo, double hi,
                          const char *parts);
@@ -44,5 +44,6 @@ void  validation_print     (const Validation *validation, gboolean bags, GString
 void  validation_json      (const Validation *validation, gboolean bags, GString *out);
 /* A line a source: the columns of validation_json's by_source. */
 void  validation_csv       (const Validation *validation, gboolean bags, GString *out);
-/* Every row: table (its file), the columns of its table, then predicted,lo,hi,error,skip_reason,parts. */
+/* Every row: table (its file), the columns of its table, then
+ * measured,predicted,lo,hi,error,skip_reason,parts. */
 void  validation_rows      (const Validation *validation, GString *out);
