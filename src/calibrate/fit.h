@@ -55,5 +55,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FitResult, fit_free)
 /* Variance of ln(model) from the covariance, by central differences. */
 double     fit_variance (const double *values, const double *covariance, guint n,
                          double (*model) (const double *values, guint row, gpointer user), guint row, gpointer user);
-/* Value below which a share p of the n lies (sorts them). */
+/* Value below which a share p of the n lies (sorts them); NAN of none. */
 double     fit_quantile (double *values, guint n, double p);

@@ -8,14 +8,6 @@
 
 /* A row this far off in ln begins to count as far off. */
 static const double row_scale = 0.06;
-/* What of a residual is taken over to the sizes between. */
-static const double residual_share = 0.8;
-static const double normal_90 = 1.645;
-
-/* Misfit of form dominates the covariance; both factors were chosen on sizes and
- * placements left out of fits of 27 systems. */
-typedef struct { double factor, least; } Widening;
-static const Widening within = { 1.5, 0.06 }, outside = { 2.5, 0.09 };
 
 typedef struct
 {
@@ -139,8 +131,8 @@ keep (NetworkFit *fit, const Problem *problem, const NetworkPriors *priors, cons
     }
 }
 
-/* Several GPU counts on several nodes, and the large messages of more GPUs faster:
- * each brings NICs.  Else as many NICs as GPUs, which only divides Bn. */
+/* A NIC for each of the most GPUs of a node: more or fewer would only divide the
+ * node's rate, which is fitted, otherwise. */
 static guint
 find_rails (const GPtrArray *rows)
 {
@@ -373,82 +365,4 @@ network_fit_free (NetworkFit *fit)
   network_model_clear (&fit->model);
   g_array_unref (fit->points);
   g_free (fit);
-}
-
-/* Straight lines over ln(size) between the fitted sizes, flat beyond. */
-static double
-residual_at (const NetworkFit *fit, const NcclTestsRow *row)
-{
-  const NetworkPoint *below = NULL, *above = NULL;
-
-  for (guint i = 0; i < fit->points->len; i++)
-    {
-      const NetworkPoint *point = &g_array_index (fit->points, NetworkPoint, i);
-
-      if (point->row->op_name != row->op_name || point->row->nodes != row->nodes || point->row->per_node != row->per_node)
-        continue;
-      if (point->row->size <= row->size && (below == NULL || point->row->size > below->row->size))
-        below = point;
-      if (point->row->size >= row->size && (above == NULL || point->row->size < above->row->size))
-        above = point;
-    }
-  if (below == NULL || above == NULL)
-    return below != NULL ? below->residual : above != NULL ? above->residual : 0;
-  if (!(above->row->size > below->row->size))
-    return below->residual;
-  return below->residual + (above->residual - below->residual) * log (row->size / below->row->size) / log (above->row->size / below->row->size);
-}
-
-/* On more nodes than were fitted nobody knows which protocol NCCL takes: times with
- * Simple left out, and with Simple alone. */
-static void
-other_protocols (const NetworkFit *fit, const Paths *base, const NcclTestsRow *row, double *least, double *most)
-{
-  static const double never = 1e18, always = 1e-3;
-  Paths paths = *base;
-
-  for (int simple = 0; simple < 2; simple++)
-    {
-      double time;
-
-      paths.simple_from = simple ? always : never;
-      time = network_model_time (&fit->model, &paths, fit->values, row, NULL);
-      if (time > 0)
-        {
-          *least = fmin (*least, time);
-          *most = fmax (*most, time);
-        }
-    }
-}
-
-NetworkPrediction
-network_fit_predict (const NetworkFit *fit, const NcclTestsRow *row, gboolean residuals)
-{
-  const RankGroup group = network_row_group (row);
-  g_autoptr (GPtrArray) rows = g_ptr_array_new ();
-  NetworkPrediction out = { .beyond = group.n_ranks > fit->ranks || group.n_nodes > fit->nodes };
-  const Widening *wide = out.beyond ? &outside : &within;
-  const double spread = fmax (wide->factor * fit->q90 / normal_90, wide->least);
-  Problem problem = { .model = &fit->model, .rows = rows, .n = N_SYSTEM };
-  double half, least, most;
-  guint placement = 0;
-  Paths base;
-
-  network_model_paths (&fit->model, &group, &base);
-  g_ptr_array_add (rows, (gpointer) row);
-  problem.base = &base;
-  problem.placement = &placement;
-  for (guint i = 0; i < N_SYSTEM; i++)
-    problem.at[i] = i;
-  half = normal_90 * sqrt (fit_variance (fit->values, &fit->covariance[0][0], N_SYSTEM, time_of, 0, &problem) + spread * spread);
-  out.time = network_model_time (&fit->model, &base, fit->values, row, &out.choice) * exp (residuals ? residual_share * residual_at (fit, row) : 0);
-  if (fit->spread > 0)
-    half = log (fit->spread);
-  least = most = out.time;
-  if (group.n_nodes > MAX (fit->nodes, 1) && row->algorithm == NULL)
-    other_protocols (fit, &base, row, &least, &most);
-  out.lo = fmin (least, out.time * exp (-half));
-  out.hi = fmax (most, out.time * exp (half));
-  out.doubt = most / least;
-  return out;
 }

@@ -26,9 +26,15 @@ NetworkFit *network_fit_new  (Shelf *shelf, const NcclTestsSystem *names, const 
 void        network_fit_free (NetworkFit *fit);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NetworkFit, network_fit_free)
 
-typedef struct { double time, lo, hi; CollectiveFlow choice; gboolean beyond; double doubt; } NetworkPrediction;
-/* s; 90 % interval; doubt: between the protocols that NCCL may take there, a factor; 1: none. */
-/* `residuals`: with 0.7 of the residuals of the fitted sizes of the same operation and placement. */
+typedef struct
+{
+  double         time, lo, hi;   /* s; the 90 % interval */
+  CollectiveFlow choice;         /* what NCCL takes there */
+  gboolean       beyond;         /* more ranks or nodes than were fitted */
+  double         doubt;          /* factor between the protocols that NCCL may take there; 1: none */
+} NetworkPrediction;
+/* `residuals`: with most of what the fitted sizes of the same operation and placement
+ * are off. */
 NetworkPrediction network_fit_predict (const NetworkFit *fit, const NcclTestsRow *row, gboolean residuals);
 
 /* NCCL's constants and the classes of links as centres, scaled by the floors and

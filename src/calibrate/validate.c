@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/validate-rows.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
 #include "base/random.h"
+#include "calibrate/fit.h"
 
 /* A training step is some hundred kernels: how well are their sums known? */
 #define BAG 100u
@@ -86,15 +85,6 @@ validation_n_sources (const Validation *validation)
   return validation->sources->len;
 }
 
-static double
-sorted_quantile (double *values, guint n, double p)
-{
-  if (n == 0)
-    return NAN;
-  gsl_sort (values, 1, n);
-  return gsl_stats_quantile_from_sorted_data (values, 1, n, p);
-}
-
 /* Drawn with replacement, always the same draws. */
 static void
 summarise_bags (const double *measured, const double *predicted, guint n, ValidationSummary *out)
@@ -115,8 +105,8 @@ summarise_bags (const double *measured, const double *predicted, guint n, Valida
         }
       errors[bag] = fabs (p / m - 1);
     }
-  out->bag_median = sorted_quantile (errors, BAGS, 0.5);
-  out->bag_p90 = sorted_quantile (errors, BAGS, 0.9);
+  out->bag_median = fit_quantile (errors, BAGS, 0.5);
+  out->bag_p90 = fit_quantile (errors, BAGS, 0.9);
 }
 
 void
@@ -162,15 +152,15 @@ validation_summary (const Validation *validation, guint source, gboolean bags, V
     return;
   if (bags)
     summarise_bags (measured, predicted, n, out);
-  out->median = sorted_quantile (error, n, 0.5);
-  out->p90 = gsl_stats_quantile_from_sorted_data (error, 1, n, 0.9);
-  out->beside_median = sorted_quantile (beside, with_beside, 0.5);
-  out->beside_p90 = sorted_quantile (beside, with_beside, 0.9);
+  out->median = fit_quantile (error, n, 0.5);
+  out->p90 = fit_quantile (error, n, 0.9);
+  out->beside_median = fit_quantile (beside, with_beside, 0.5);
+  out->beside_p90 = fit_quantile (beside, with_beside, 0.9);
   out->mean = sum / n;
   out->bias = signed_sum / n;
   if (with_interval > 0)
     {
       out->coverage = (double) inside / with_interval;
-      out->half_width = sorted_quantile (half, with_interval, 0.5);
+      out->half_width = fit_quantile (half, with_interval, 0.5);
     }
 }
