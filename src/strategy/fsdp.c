@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/fsdp.h"
-#include "strategy/blocks.h"
+#include "strategy/fsdp-units.h"
 #include "strategy/sharded.h"
 #include <math.h>
 
@@ -35,84 +35,6 @@ static ShardUnit *
 unit (const Fsdp *f, guint i)
 {
   return &g_array_index (f->s.units, ShardUnit, i);
-}
-
-static double
-layer_elements (const Workload *workload, guint first, guint last)
-{
-  double elements = 0;
-
-  for (guint i = first; i <= last; i++)
-    elements += workload->layers[i].params;
-  return elements;
-}
-
-static void
-add_unit (GArray *units, guint *unit_of, const Workload *workload, guint first, guint last)
-{
-  const ShardUnit unit = { .first = first, .last = last, .elements = layer_elements (workload, first, last), .gathered = NO_ROW,
-                           .label = workload->layers[first].name };
-
-  for (guint i = first; i <= last; i++)
-    unit_of[i] = units->len;
-  g_array_append_val (units, unit);
-}
-
-/* A unit for each block with weights; the root keeps the rest. */
-static void
-wrap_layers (GArray *units, guint *unit_of, const Workload *workload)
-{
-  g_autofree guint *blocks = blocks_find (workload);
-
-  for (guint i = 0; i < workload->n_layers; i++)
-    {
-      guint last = i;
-
-      if (blocks[i] == NO_BLOCK)
-        continue;
-      while (last + 1 < workload->n_layers && blocks[last + 1] == blocks[i])
-        last++;
-      if (layer_elements (workload, i, last) > 0)
-        add_unit (units, unit_of, workload, i, last);
-      i = last;
-    }
-}
-
-/* size_based_auto_wrap_policy: a unit closes once it holds so many parameters;
- * the root keeps what is left over. */
-static void
-wrap_sizes (GArray *units, guint *unit_of, const Workload *workload, double least)
-{
-  double elements = 0;
-
-  for (guint i = 0, first = 0; i < workload->n_layers; i++)
-    {
-      elements += workload->layers[i].params;
-      if (elements < least)
-        continue;
-      add_unit (units, unit_of, workload, first, i);
-      first = i + 1;
-      elements = 0;
-    }
-}
-
-static GArray *
-make_units (const StepInput *in, guint **unit_of, double *root)
-{
-  GArray *units = g_array_new (FALSE, FALSE, sizeof (ShardUnit));
-  const Workload *workload = in->workload;
-
-  *unit_of = g_new (guint, MAX (workload->n_layers, 1));
-  for (guint i = 0; i < workload->n_layers; i++)
-    (*unit_of)[i] = NO_UNIT;
-  if (in->spec->wrap == WRAP_SIZE)
-    wrap_sizes (units, *unit_of, workload, in->spec->min_wrap);
-  else
-    wrap_layers (units, *unit_of, workload);
-  *root = 0;
-  for (guint i = 0; i < workload->n_layers; i++)
-    *root += (*unit_of)[i] == NO_UNIT ? workload->layers[i].params : 0;
-  return units;
 }
 
 static double
@@ -420,7 +342,7 @@ build (const StepInput *in, StepGraph *graph, GError **error)
   if (!find_groups (in, &f.s.shard, &f.s.replicas, error) || !find_reshard (&f, in, error) || !sharded_init (&f.s, in, graph, error))
     return FALSE;
   f.free_events = g_array_new (FALSE, FALSE, sizeof (guint));
-  f.s.units = make_units (in, &f.s.unit_of, &f.root_elements);
+  f.s.units = fsdp_units (in, &f.s.unit_of, &f.root_elements);
   place_queues (&f, in);
   return run_step (&f, error);
 }
@@ -434,7 +356,7 @@ memory (const StepInput *in, MemoryUse *out)
   RankGroup shard = { .n_ranks = 1 }, replicas;
   g_autofree guint *unit_of = NULL;
   double root;
-  g_autoptr (GArray) units = make_units (in, &unit_of, &root);
+  g_autoptr (GArray) units = fsdp_units (in, &unit_of, &root);
   const gboolean pure = in->compute->precision == PRECISION_FP16 || in->compute->precision == PRECISION_BF16;
   const gboolean stays = in->spec->sharding == SHARDING_GRAD_OP || in->spec->sharding == SHARDING_HYBRID_GRAD_OP
                          || (in->spec->version == 2 && g_strcmp0 (in->spec->reshard, "false") == 0);
@@ -463,7 +385,7 @@ values (const StepInput *in, ClusterValue value, gpointer user)
   const DataParallel policy = { .host = HOST_EAGER };
   g_autofree guint *unit_of = NULL;
   double root;
-  g_autoptr (GArray) units = make_units (in, &unit_of, &root);
+  g_autoptr (GArray) units = fsdp_units (in, &unit_of, &root);
   RankGroup shard = { .n_ranks = 1 }, replicas = { .n_ranks = 1 };
 
   data_parallel_values (in, &policy, value, user);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategy/pipeline.h"
+#include "strategy/pipeline-order.h"
 
 /* Queues of a class besides those that graph_class () makes, in this order. */
 enum { QUEUE_DATA, QUEUE_SEND_AHEAD, QUEUE_TAKE_AHEAD, QUEUE_SEND_BACK, QUEUE_TAKE_BACK, N_QUEUES };
@@ -7,89 +7,24 @@ static const char *const queue_names[N_QUEUES] = {
   "data-parallel", "send ahead", "receive ahead", "send back", "receive back",
 };
 
-/* One pass of one micro-batch on a stage, in the order of its schedule. */
-typedef struct { gboolean back; guint chunk, micro_batch; } Pass;
-
 typedef struct
 {
   const Pipeline *p;
   StepGraph      *graph;
   PipelineRows   *rows;
   guint          *start, *end;    /* rows of each pass, by pass_index () */
-  GArray        **order;          /* of Pass, a stage */
+  GArray        **order;          /* of PipelinePass, a stage */
 } Build;
 
 /* Who meets whom in one kind of group. */
 typedef struct { PipelineGroup group; guint n; guint *of; } Meetings;
 
 static guint
-pass_index (const Pipeline *p, guint stage, const Pass *pass)
+pass_index (const Pipeline *p, guint stage, const PipelinePass *pass)
 {
   const guint n = p->stages * p->chunks;
 
   return ((pass->back ? n : 0) + pass->chunk * p->stages + stage) * p->micro_batches + pass->micro_batch;
-}
-
-static void
-add_pass (GArray *order, gboolean back, guint chunk, guint micro_batch)
-{
-  const Pass pass = { back, chunk, micro_batch };
-
-  g_array_append_val (order, pass);
-}
-
-/* The k-th pass of one direction: `group` micro-batches through a chunk, then the
- * same through the next (Megatron-LM core/pipeline_parallel/schedules.py,
- * get_schedule_table). */
-static Pass
-nth_pass (const Pipeline *p, gboolean back, guint k)
-{
-  const guint block = p->group * p->chunks, first = k / block * p->group;
-  const guint width = MIN (p->group, p->micro_batches - first), rest = k % block;
-  const guint chunk = rest / width;
-
-  return (Pass) { back, back ? p->chunks - 1 - chunk : chunk, first + rest % width };
-}
-
-/* Passes forward before the first one back: all of them (GPipe, Huang et al. 2019),
- * p - rank - 1 (1F1B, Narayanan et al. 2021), 2 (p - rank - 1) + (v - 1) group
- * (interleaved, the same). */
-static guint
-warm_up (const Pipeline *p, guint stage)
-{
-  const guint total = p->chunks * p->micro_batches, behind = p->stages - 1 - stage;
-
-  switch (p->schedule)
-    {
-    case SCHEDULE_GPIPE:
-      return total;
-    case SCHEDULE_1F1B:
-      return MIN (behind, total);
-    default:
-      return MIN (2 * behind + (p->chunks - 1) * p->group, total);
-    }
-}
-
-static GArray *
-stage_order (const Pipeline *p, guint stage)
-{
-  const guint total = p->chunks * p->micro_batches, warm = warm_up (p, stage);
-  GArray *order = g_array_sized_new (FALSE, FALSE, sizeof (Pass), 2 * total);
-
-  for (guint k = 0; k < total + warm; k++)
-    {
-      if (k < total)
-        {
-          const Pass pass = nth_pass (p, FALSE, k);
-          add_pass (order, FALSE, pass.chunk, pass.micro_batch);
-        }
-      if (k >= warm)
-        {
-          const Pass pass = nth_pass (p, TRUE, k - warm);
-          add_pass (order, TRUE, pass.chunk, pass.micro_batch);
-        }
-    }
-  return order;
 }
 
 /* Slow ranks fill stage after stage; parts are the same on all stages, since rank i
@@ -279,7 +214,7 @@ pipeline_meet (StepGraph *graph, PipelineRows *rows, guint from, guint n, guint 
 /* The kernels of a pass, in pieces where gradients of its layers travel early or
  * its parameters come late. */
 static guint
-add_kernels (Build *b, guint stage, const Pass *pass, const PipelineWork *work)
+add_kernels (Build *b, guint stage, const PipelinePass *pass, const PipelineWork *work)
 {
   const Pipeline *p = b->p;
   const guint virtual_stage = pass->chunk * p->stages + stage;
@@ -322,7 +257,7 @@ add_stage (Build *b, guint stage)
     b->rows->begin[stage] = compute_row (b->graph, b->rows, stage, GRAPH_FIXED, CAUSE_OTHER, 0, 1, "begin of the step");
   for (guint i = 0; i < order->len; i++)
     {
-      const Pass *pass = &g_array_index (order, Pass, i);
+      const PipelinePass *pass = &g_array_index (order, PipelinePass, i);
       const guint virtual_stage = pass->chunk * b->p->stages + stage;
       const PipelineWork *work = pass->back ? &b->p->backward[virtual_stage] : &b->p->forward[virtual_stage];
       const guint kernels = add_kernels (b, stage, pass, work);
@@ -380,16 +315,16 @@ add_messages (Build *b, guint stage)
 
   for (guint i = 0; i < order->len; i++)
     {
-      const Pass *pass = &g_array_index (order, Pass, i);
+      const PipelinePass *pass = &g_array_index (order, PipelinePass, i);
       const guint virtual_stage = pass->chunk * p->stages + stage;
       const guint to = pass->back ? virtual_stage - 1 : virtual_stage + 1;
-      const Pass there = { pass->back, to / p->stages, pass->micro_batch };
+      const PipelinePass there = { pass->back, to / p->stages, pass->micro_batch };
       guint next = 0;
 
       if (pass->back ? virtual_stage == 0 : virtual_stage == last)
         continue;
       if (i + 1 < order->len)
-        next = b->start[pass_index (p, stage, &g_array_index (order, Pass, i + 1))] + 1;
+        next = b->start[pass_index (p, stage, &g_array_index (order, PipelinePass, i + 1))] + 1;
       add_message (b, pass->back ? &p->back[virtual_stage] : &p->ahead[virtual_stage], stage, to % p->stages, pass->back,
                    pass->micro_batch + 1 == p->micro_batches, b->end[pass_index (p, stage, pass)], b->start[pass_index (p, to % p->stages, &there)], next);
     }
@@ -414,7 +349,7 @@ pipeline_build (const Pipeline *pipeline, StepGraph *graph, PipelineRows *rows)
   rows->open = g_new (GArray *, pipeline->stages);
   for (guint stage = 0; stage < pipeline->stages; stage++)
     {
-      b.order[stage] = stage_order (pipeline, stage);
+      b.order[stage] = pipeline_order (pipeline, stage);
       rows->open[stage] = g_array_new (FALSE, FALSE, sizeof (guint));
     }
   add_classes (&b);
