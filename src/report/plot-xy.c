@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/picture.h"
+#include "report/plot-axis.h"
 #include "report/report.h"
 #include "report/text.h"
-#include "base/csv.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Any two columns of a table.  Numbers, names and lines are settled here; the
@@ -12,40 +11,21 @@
 
 #define MAX_SERIES 16u
 #define MAX_LINES  8u     /* where nobody asked for lines: what a legend with long names holds */
-#define MAX_NAMES  40u    /* on a text axis */
 #define MAX_TICKS  40u    /* places that are named; more: the script's own ticks */
 #define AXIS_PX    800.0  /* length of the x axis, and of one letter below it */
 #define LETTER_PX  8.5
-
-/* One column as places on an axis; NAN: empty. */
-typedef struct
-{
-  const char *column;
-  double     *at;
-  char       *unit;       /* of the cells; NULL: none */
-  gboolean    mixed;      /* each cell has its own */
-  GPtrArray  *names;      /* of a text axis, place 1 first; else NULL */
-} Axis;
 
 typedef struct { double x, y; guint series, row; } XyPoint;
 
 typedef struct
 {
   const CsvTable *table;
-  Axis            x, y;
+  PlotAxis        x, y;
   GPtrArray      *series;   /* names */
   guint          *of_row;
   GArray         *points;   /* XyPoint, by series and x */
   gboolean        cloud;    /* some points of a series stand at one x */
 } Xy;
-
-static void
-axis_clear (Axis *axis)
-{
-  g_free (axis->at);
-  g_free (axis->unit);
-  g_clear_pointer (&axis->names, g_ptr_array_unref);
-}
 
 static void
 xy_clear (Xy *xy)
@@ -57,133 +37,6 @@ xy_clear (Xy *xy)
   g_free (xy->of_row);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Xy, xy_clear)
-
-/* Place of a name in a list, from 1; added where it is new. */
-static guint
-place_of (GPtrArray *names, const char *name)
-{
-  guint place;
-
-  if (g_ptr_array_find_with_equal_func (names, name, g_str_equal, &place))
-    return place + 1;
-  g_ptr_array_add (names, g_strdup (name));
-  return names->len;
-}
-
-/* "25 Gbit/s", "7", "true" (no number); all cells of one column with one unit. */
-static gboolean
-read_plain (Axis *axis, const CsvTable *table, guint column)
-{
-  const char *unit = NULL;
-
-  for (guint row = 0; row < csv_rows (table); row++)
-    {
-      const char *cell = csv_text (table, row, column);
-      char *end;
-
-      axis->at[row] = *cell != '\0' ? g_ascii_strtod (cell, &end) : NAN;
-      if (*cell == '\0')
-        continue;
-      if (end == cell || !isfinite (axis->at[row]))
-        return FALSE;
-      end += strspn (end, " \t");
-      if (unit != NULL && !g_str_equal (unit, end))
-        return FALSE;
-      unit = end;
-    }
-  axis->unit = unit != NULL && *unit != '\0' ? g_strdup (unit) : NULL;
-  return TRUE;
-}
-
-/* "512 KiB" beside "1 MiB": in SI. */
-static gboolean
-read_quantities (Axis *axis, const CsvTable *table, guint column)
-{
-  static const struct { Unit unit; const char *name; } units[] = {
-    { UNIT_TIME, "s" }, { UNIT_BYTES, "bytes" }, { UNIT_RATE, "bytes/s" }, { UNIT_SHARE, NULL },
-  };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (units); i++)
-    {
-      gboolean ok = TRUE;
-
-      for (guint row = 0; ok && row < csv_rows (table); row++)
-        {
-          const char *cell = csv_text (table, row, column);
-
-          axis->at[row] = NAN;
-          ok = *cell == '\0' || quantity_parse (cell, units[i].unit, &axis->at[row], NULL);
-        }
-      if (ok)
-        {
-          axis->unit = g_strdup (units[i].name);
-          axis->mixed = TRUE;
-          return TRUE;
-        }
-    }
-  return FALSE;
-}
-
-static gboolean
-read_names (Axis *axis, const CsvTable *table, guint column)
-{
-  axis->names = g_ptr_array_new_with_free_func (g_free);
-  for (guint row = 0; row < csv_rows (table); row++)
-    {
-      const char *cell = csv_text (table, row, column);
-
-      axis->at[row] = *cell != '\0' ? (double) place_of (axis->names, cell) : NAN;
-    }
-  return axis->names->len <= MAX_NAMES;
-}
-
-static gboolean
-read_axis (Axis *axis, const CsvTable *table, const char *name, gboolean may_be_text, GError **error)
-{
-  guint column, row = 0;
-  char *end;
-
-  if (!csv_require (table, name, &column, error))
-    return FALSE;
-  axis->column = name;
-  axis->at = g_new0 (double, csv_rows (table));
-  if (read_plain (axis, table, column) || read_quantities (axis, table, column) || (may_be_text && read_names (axis, table, column)))
-    return TRUE;
-  while (row + 1 < csv_rows (table) && (g_ascii_strtod (csv_text (table, row, column), &end), end != csv_text (table, row, column)))
-    row++;
-  if (may_be_text)
-    g_set_error (error, PLOT_ERROR, PLOT_ERROR_INPUT, "%s: column '%s' is text with more than %u values; a picture needs numbers or fewer",
-                 csv_name (table), name, MAX_NAMES);
-  else
-    g_set_error (error, PLOT_ERROR, PLOT_ERROR_INPUT, "%s:%u: column '%s' has '%s'; the y axis needs numbers of one kind",
-                 csv_name (table), csv_line (table, row), name, csv_text (table, row, column));
-  return FALSE;
-}
-
-/* A logarithm needs numbers above 0. */
-static gboolean
-check_log (const Axis *axis, const CsvTable *table, gboolean log, GError **error)
-{
-  for (guint row = 0; log && row < csv_rows (table); row++)
-    {
-      if (axis->names == NULL && !(axis->at[row] <= 0))
-        continue;
-      g_set_error (error, PLOT_ERROR, PLOT_ERROR_INPUT, "%s:%u: column '%s' has '%s', which no logarithmic axis can show; leave out --log",
-                   csv_name (table), csv_line (table, row), axis->column,
-                   csv_text (table, row, (guint) csv_column (table, axis->column)));
-      return FALSE;
-    }
-  return TRUE;
-}
-
-/* "strategy.bucket-size" as it stands beside a line. */
-static const char *
-short_name (const char *column)
-{
-  const char *dot = strrchr (column, '.');
-
-  return dot != NULL ? dot + 1 : column;
-}
 
 static gboolean
 varies (const CsvTable *table, guint column)
@@ -206,7 +59,7 @@ swept_values (const Xy *xy, const gboolean *swept, guint row)
       const char *title = csv_column_name (xy->table, column);
 
       if (swept[column] && !g_str_equal (title, xy->x.column) && !g_str_equal (title, xy->y.column))
-        g_string_append_printf (name, "%s%s %s", name->len > 0 ? ", " : "", short_name (title), csv_text (xy->table, row, column));
+        g_string_append_printf (name, "%s%s %s", name->len > 0 ? ", " : "", axis_short_name (title), csv_text (xy->table, row, column));
     }
   return g_string_free (name, FALSE);
 }
@@ -220,11 +73,11 @@ name_series (Xy *xy, int by)
     swept[column] = varies (xy->table, column);
   for (guint row = 0; row < csv_rows (xy->table) && xy->series->len <= MAX_SERIES; row++)
     {
-      g_autofree char *name = by >= 0 ? g_strdup_printf ("%s %s", short_name (csv_column_name (xy->table, (guint) by)),
+      g_autofree char *name = by >= 0 ? g_strdup_printf ("%s %s", axis_short_name (csv_column_name (xy->table, (guint) by)),
                                                          csv_text (xy->table, row, (guint) by))
                                       : swept_values (xy, swept, row);
 
-      xy->of_row[row] = place_of (xy->series, name);
+      xy->of_row[row] = axis_place (xy->series, name);
     }
 }
 
@@ -286,36 +139,6 @@ collect (Xy *xy, GError **error)
   if (xy->points->len == 0)
     g_set_error (error, PLOT_ERROR, PLOT_ERROR_INPUT, "%s: no row has both '%s' and '%s'", csv_name (xy->table), xy->x.column, xy->y.column);
   return xy->points->len > 0;
-}
-
-/* "step_time_s" says its unit at the end; small or large values take a better one. */
-static const struct { const char *suffix; double above, factor; const char *unit; } scales[] = {
-  { "_samples_per_s", 0, 1, "samples/s" }, { "_s", 1, 1, "s" }, { "_s", 1e-3, 1e3, "ms" }, { "_s", 0, 1e6, "us" },
-  { "_Bps", 1e9, 1e-9, "GB/s" }, { "_Bps", 0, 1e-6, "MB/s" },
-  { "_bytes", 1u << 30, 1.0 / (1u << 30), "GiB" }, { "_bytes", 1u << 20, 1.0 / (1u << 20), "MiB" }, { "_bytes", 0, 1, "bytes" },
-  { "_usd", 0, 1, "USD" },
-};
-
-/* The label of an axis; scales its values. */
-static char *
-label_axis (Axis *axis, guint n)
-{
-  g_autofree char *words = NULL;
-  double most = 0;
-
-  for (guint i = 0; i < n; i++)
-    most = fmax (most, fabs (axis->at[i]));   /* fmax leaves NAN out */
-  for (gsize i = 0; axis->names == NULL && axis->unit == NULL && i < G_N_ELEMENTS (scales); i++)
-    {
-      if (!g_str_has_suffix (axis->column, scales[i].suffix) || most < scales[i].above)
-        continue;
-      for (guint k = 0; k < n; k++)
-        axis->at[k] *= scales[i].factor;
-      words = g_strndup (axis->column, strlen (axis->column) - strlen (scales[i].suffix));
-      return g_strdup_printf ("%s, %s", g_strdelimit (words, "_", ' '), scales[i].unit);
-    }
-  words = g_strdelimit (g_strdup (short_name (axis->column)), "_", ' ');
-  return axis->unit != NULL && !axis->mixed ? g_strdup_printf ("%s, %s", words, axis->unit) : g_steal_pointer (&words);
 }
 
 static void
@@ -450,7 +273,7 @@ points_csv (const Xy *xy)
 static gboolean
 draw_xy (Xy *xy, const char *name, const PlotColumns *columns, const char *path, GError **error)
 {
-  g_autofree char *x_label = label_axis (&xy->x, csv_rows (xy->table)), *y_label = label_axis (&xy->y, csv_rows (xy->table));
+  g_autofree char *x_label = axis_label (&xy->x, csv_rows (xy->table)), *y_label = axis_label (&xy->y, csv_rows (xy->table));
   g_autofree char *points = NULL, *labels = NULL, *title = NULL;
 
   if (!collect (xy, error))
@@ -473,7 +296,7 @@ plot_columns (const char *csv_path, const PlotColumns *columns, const char *path
     return FALSE;
   if (g_str_has_suffix (name, ".csv"))
     name[strlen (name) - strlen (".csv")] = '\0';
-  return read_axis (&xy.x, table, columns->x, TRUE, error) && read_axis (&xy.y, table, columns->y, FALSE, error)
-         && check_log (&xy.x, table, columns->log_x, error) && check_log (&xy.y, table, columns->log_y, error)
+  return axis_read (&xy.x, table, columns->x, TRUE, error) && axis_read (&xy.y, table, columns->y, FALSE, error)
+         && axis_check_log (&xy.x, table, columns->log_x, error) && axis_check_log (&xy.y, table, columns->log_y, error)
          && find_series (&xy, columns->by, error) && draw_xy (&xy, name, columns, path, error);
 }
