@@ -169,6 +169,28 @@ test_owners (void)
   g_assert_true (use.fits);
 }
 
+/* Whole tables on 15 of the 16 GPUs, two at most, and the bottom network (7,168 + 131,328 +
+ * 32,896 parameters) on the last, for all 1,600 samples; only the top network is reduced.
+ * The bottom takes longer than two tables: all wait for it. */
+static void
+test_owners_whole (void)
+{
+  static const char sets[] = "workload.name=dlrm_criteo workload.precision=mixed-fp16 strategy.kind=ddp training.optimizer=sgd ";
+  g_autofree char *whole = g_strconcat (sets, "strategy.sparse=hybrid training.batch-per-gpu=100", NULL);
+  g_autofree char *all = g_strconcat (sets, "strategy.sparse=model-parallel training.batch-per-gpu=1600", NULL);
+  g_auto (Built) b = build (whole), plain = build (all);
+  g_autofree double *forward = data_parallel_forward (&b.point->input), *rows = data_parallel_forward (&plain.point->input);
+  const guint bottom = 26, layers = 6;
+
+  near (sent (b.graph, OP_ALL_TO_ALL), 2 * 15.0 / 16 * 1600 * 2 * 128 * 2);
+  near (sent (b.graph, OP_ALL_REDUCE), 2 * 15.0 / 16 * (2368897 - 171392) * 4);
+  for (guint i = 0; i < bottom; i++)
+    near (forward[i], 0);
+  for (guint i = bottom; i < bottom + layers; i++)
+    near (forward[i], rows[i]);
+  g_assert_cmpfloat (forward[bottom + layers], <, rows[bottom + layers]);
+}
+
 /* The bottom network runs beside the exchange, the interaction waits for it. */
 static void
 test_owners_order (void)
@@ -717,6 +739,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sharded/clipping", test_clipping);
   g_test_add_func ("/sharded/owners", test_owners);
+  g_test_add_func ("/sharded/owners-whole", test_owners_whole);
   g_test_add_func ("/sharded/owners-order", test_owners_order);
   g_test_add_func ("/sharded/fsdp/bytes", test_fsdp_bytes);
   g_test_add_func ("/sharded/fsdp/accumulation", test_fsdp_accumulation);

@@ -207,7 +207,7 @@ static double
 rate_of (const Reading *r)
 {
   static const ReadingWords units[] = {
-    { "img/s*|seq/s*|samples/s*|images/s*|sequences/s*|sentences/s*", "samples" }, { "tokens/s*|tok/s*|words/s*", "tokens" }, { NULL, NULL },
+    { "img/s*|seq/s*|samples/s*|images/s*|sequences/s*|sentences/s*|records/s*", "samples" }, { "tokens/s*|tok/s*|words/s*", "tokens" }, { NULL, NULL },
   };
   const char *unit = reading_cell (r, "throughput_unit"), *what = reading_translate (units, unit);
   double rate = reading_number (r, "throughput");

@@ -163,7 +163,7 @@ static void
 optimizer_step (Builder *b, gboolean reduced, guint gradients)
 {
   const StepInput *in = b->in;
-  const double params = reduced || sparse_owned_params (in) > 0 ? sparse_updated (in) : in->workload->params, issue = b->policy->root ? 1 / b->issue : 1;
+  const double params = reduced || sparse_owned_params (in) > 0 ? sparse_updated (in, b->forward) : in->workload->params, issue = b->policy->root ? 1 / b->issue : 1;
   const double seconds = compute_copy_seconds (in->compute, params * software_optimizer_traffic (in->training->optimizer));
   guint host;
 

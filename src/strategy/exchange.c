@@ -6,46 +6,29 @@
  * rows of all GPUs' samples, which then go all to all; the dense network is
  * data-parallel (Naumov and others 2019, section 3; the same 2020, section 4).  The
  * bottom network runs beside the exchange, forward and backward, and its reader is
- * the interaction of features, or whatever follows the tables. */
-
-static guint
-last_table (const StepInput *in)
-{
-  guint last = NO_ROW;
-
-  for (guint i = 0; i < in->workload->n_layers; i++)
-    last = sparse_owned (in, &in->workload->layers[i]) ? i : last;
-  return last;
-}
+ * the interaction of features, or whatever follows the tables.  hybrid: whole tables,
+ * and the bottom network on a GPU of its own, before the exchange. */
 
 void
 exchange_init (Builder *b)
 {
   b->exchange_queue = NO_ROW;
-  if (builder_world (b->in) > 1 && b->policy->groups != NULL && last_table (b->in) != NO_ROW)
+  if (builder_world (b->in) > 1 && b->policy->groups != NULL && sparse_last_table (b->in) != NO_LAYER)
     b->exchange_queue = comm_row (b, "all-to-all");
 }
 
 gboolean
 exchange_last (const Builder *b, guint layer)
 {
-  return b->exchange_queue != NO_ROW && layer == last_table (b->in);
+  if (b->exchange_queue == NO_ROW)
+    return FALSE;
+  return layer == (b->in->spec->sparse == SPARSE_HYBRID ? sparse_reader (b->in) - 1 : sparse_last_table (b->in));
 }
 
 gboolean
 exchange_reader (const Builder *b, guint layer)
 {
-  const Workload *workload = b->in->workload;
-  const guint last = b->exchange_queue != NO_ROW ? last_table (b->in) : NO_ROW;
-
-  if (last == NO_ROW || layer <= last)
-    return FALSE;
-  for (guint i = last + 1; i < workload->n_layers; i++)
-    {
-      if (g_str_has_prefix (workload->layers[i].name, "interact"))
-        return layer == i;
-    }
-  return layer == last + 1;
+  return b->exchange_queue != NO_ROW && layer == sparse_reader (b->in);
 }
 
 gboolean
@@ -55,7 +38,7 @@ exchange_place (Builder *b, guint after, gboolean back, guint *placed, GError **
   double elements = 0;
 
   for (guint i = 0; i < in->workload->n_layers; i++)
-    elements += sparse_owned (in, &in->workload->layers[i]) ? in->workload->layers[i].out_elems : 0;
+    elements += sparse_owned (in, &in->workload->layers[i]) ? sparse_share (in, i) * in->workload->layers[i].out_elems : 0;
   const Collective call = {
     .op = OP_ALL_TO_ALL, .bytes = (double) in->batch.per_gpu * elements * precision_activation_bytes (in->compute->precision),
     .label = back ? "gradients of embeddings" : "embeddings", .queue = b->exchange_queue, .host = NO_ROW, .after = after,

@@ -54,10 +54,12 @@ data_parallel_forward (const StepInput *in)
   for (guint i = 0; i < in->workload->n_layers; i++)
     {
       const Layer *layer = &in->workload->layers[i];
-      const double rows = packed_row (in, layer) ? batch * packed_tokens (in) : batch;
+      const double tables = sparse_tables (in, i);   /* of this row's kind on a GPU, each for all samples */
+      const double share = sparse_share (in, i) / tables, rows = share * (packed_row (in, layer) ? batch * packed_tokens (in) : batch);
 
-      seconds[i] = fused && blocks_softmax (layer) ? 0 : row_seconds (in, layer, rows, batch * packed_work (in, layer));
+      seconds[i] = fused && blocks_softmax (layer) ? 0 : tables * row_seconds (in, layer, rows, share * batch * packed_work (in, layer));
     }
+  sparse_pace (in, seconds);
   return seconds;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/data-parallel.h"
+#include <math.h>
 
 /* Gradients of embeddings as rows with their indices (tf.IndexedSlices, sparse
  * tensors): each rank's are gathered by all (Horovod tensorflow/__init__.py), so
@@ -30,7 +31,85 @@ sparse_owned (const StepInput *in, const Layer *layer)
 {
   static const char *const kinds[] = { "ddp", "flat", "horovod", NULL };
 
-  return in->spec->sparse == SPARSE_MODEL_PARALLEL && in->spec->kind != NULL && g_strv_contains (kinds, in->spec->kind) && layer->kind == LAYER_EMBEDDING && !sparse_shared (in->workload, layer);
+  return (in->spec->sparse == SPARSE_MODEL_PARALLEL || in->spec->sparse == SPARSE_HYBRID) && in->spec->kind != NULL && g_strv_contains (kinds, in->spec->kind) && layer->kind == LAYER_EMBEDDING && !sparse_shared (in->workload, layer);
+}
+
+guint
+sparse_last_table (const StepInput *in)
+{
+  guint last = NO_LAYER;
+
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    last = sparse_owned (in, &in->workload->layers[i]) ? i : last;
+  return last;
+}
+
+guint
+sparse_reader (const StepInput *in)
+{
+  const guint last = sparse_last_table (in);
+
+  for (guint i = last == NO_LAYER ? in->workload->n_layers : last + 1; i < in->workload->n_layers; i++)
+    {
+      if (g_str_has_prefix (in->workload->layers[i].name, "interact"))
+        return i;
+    }
+  return last == NO_LAYER ? NO_LAYER : last + 1;
+}
+
+static double
+ranks_of (const StepInput *in)
+{
+  return (double) (cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster));
+}
+
+gboolean
+sparse_bottom (const StepInput *in, guint layer)
+{
+  const guint last = sparse_last_table (in);
+
+  return in->spec->sparse == SPARSE_HYBRID && ranks_of (in) > 1 && last != NO_LAYER && layer > last && layer < sparse_reader (in);
+}
+
+/* DeepLearningExamples PyTorch/Recommendation/DLRM, utils/distributed or
+ * model/distributed.py as remembered: the bottom network on GPU 0, whole tables on the
+ * others, at most their number over that of the GPUs, rounded up. */
+double
+sparse_share (const StepInput *in, guint layer)
+{
+  const double ranks = ranks_of (in);
+  double tables = 0;
+
+  if (in->spec->sparse != SPARSE_HYBRID || !(ranks > 1))
+    return 1;
+  if (sparse_bottom (in, layer))
+    return ranks;
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    tables += sparse_owned (in, &in->workload->layers[i]) ? 1 : 0;
+  return sparse_owned (in, &in->workload->layers[layer]) ? ceil (tables / (ranks - 1)) * ranks / tables : 1;
+}
+
+double
+sparse_tables (const StepInput *in, guint layer)
+{
+  return sparse_owned (in, &in->workload->layers[layer]) ? sparse_share (in, layer) / ranks_of (in) : 1;
+}
+
+void
+sparse_pace (const StepInput *in, double *seconds)
+{
+  double tables = 0, bottom = 0;
+
+  for (guint i = 0; i < in->workload->n_layers; i++)
+    {
+      tables += sparse_owned (in, &in->workload->layers[i]) ? seconds[i] : 0;
+      bottom += sparse_bottom (in, i) ? seconds[i] : 0;
+    }
+  for (guint i = 0; i < in->workload->n_layers && bottom > 0; i++)
+    {
+      if (bottom > tables ? sparse_owned (in, &in->workload->layers[i]) : sparse_bottom (in, i))
+        seconds[i] = 0;
+    }
 }
 
 double
@@ -53,7 +132,7 @@ sparse_rest (const StepInput *in, Workload *copy)
   copy->layers = g_memdup2 (in->workload->layers, sizeof (Layer) * in->workload->n_layers);
   for (guint i = 0; i < copy->n_layers; i++)
     {
-      if (sparse_layer (in, &in->workload->layers[i]) || sparse_owned (in, &in->workload->layers[i]))
+      if (sparse_layer (in, &in->workload->layers[i]) || sparse_owned (in, &in->workload->layers[i]) || sparse_bottom (in, i))
         copy->layers[i].n_tensors = 0;
     }
   return copy;
@@ -62,13 +141,11 @@ sparse_rest (const StepInput *in, Workload *copy)
 double
 sparse_elements (const StepInput *in, const Layer *layer)
 {
-  const double ranks = (double) (cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster));
-
-  return ranks * (double) in->batch.per_gpu * layer->out_elems;
+  return ranks_of (in) * (double) in->batch.per_gpu * layer->out_elems;
 }
 
 double
-sparse_updated (const StepInput *in)
+sparse_updated (const StepInput *in, const double *forward)
 {
   double elements = in->workload->params;
 
@@ -79,7 +156,7 @@ sparse_updated (const StepInput *in)
       if (sparse_layer (in, layer))
         elements += sparse_elements (in, layer) - layer->params;
       else if (sparse_owned (in, layer))   /* an owner's share of all ranks' rows */
-        elements += (double) in->batch.per_gpu * layer->out_elems - layer->params;
+        elements += (forward[i] > 0 ? (double) in->batch.per_gpu * sparse_share (in, i) * layer->out_elems : 0) - layer->params;
     }
   return elements;
 }

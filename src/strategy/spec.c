@@ -12,7 +12,7 @@ static const char *const framework_names[] = { "auto", "tf1", "pytorch", "mxnet"
 static const char *const operation_names[] = { "nccl", "mpi", "gloo", NULL };
 static const char *const recompute_names[] = { "none", "selective", "full", "per-op", NULL };
 static const char *const attention_names[] = { "auto", "unfused", "flash", NULL };
-static const char *const sparse_names[] = { "dense", "all-gather", "model-parallel", NULL };
+static const char *const sparse_names[] = { "dense", "all-gather", "model-parallel", "hybrid", NULL };
 static const char *const sharding_names[] = { "full", "grad-op", "no", "hybrid", "hybrid-grad-op", NULL };
 static const char *const wrap_names[] = { "layer", "size", NULL };
 static const char *const prefetch_names[] = { "pre", "post", "none", NULL };
@@ -117,7 +117,7 @@ const Key strategy_keys[] = {
   { "variable-rate", KEY_QUANTITY, UNIT_RATE, AT (variable_rate), "10 GB/s",
     "Parameter server in one box: gradients that its CPU adds and applies." },
   { "sparse", KEY_CHOICE, UNIT_NONE, AT (sparse), "dense",
-    "DDP, flat, Horovod: gradients of embeddings as whole tables, or rows and indices of all ranks gathered; model-parallel: tables are dealt out to the GPUs, looked-up rows and their gradients go all to all (DLRM).", .choices = sparse_names },
+    "DDP, flat, Horovod: gradients of embeddings as whole tables, or rows and indices of all ranks gathered; model-parallel: tables are dealt out to the GPUs, looked-up rows and their gradients go all to all (DLRM); hybrid: the same, tables whole, and the layers in front of the interaction on one GPU for all samples.", .choices = sparse_names },
   { "stage", KEY_COUNT, UNIT_NONE, AT (stage), "2",
     "ZeRO: 1 shards the optimizer's state, 2 gradients too, 3 weights too; 0 nothing. DeepSpeed's own is 0: who names zero means a stage.", 0, 3 },
   { "overlap-comm", KEY_CHOICE, UNIT_NONE, AT (overlap_comm), "auto",

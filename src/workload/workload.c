@@ -73,7 +73,7 @@ const Key workload_keys[] = {
 };
 
 const char *const workload_families[] = {
-  "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "transformer", "other", NULL
+  "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "dlrm", "transformer", "other", NULL
 };
 
 /* models/workload/index.csv */

@@ -28,7 +28,7 @@ typedef struct
 typedef struct
 {
   char   *name;
-  char   *family;               /* key of the efficiency table: "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "transformer"; "other": has no row */
+  char   *family;               /* key of the efficiency table: "resnet", "vgg", "efficientnet", "bert", "gnmt", "ncf", "dlrm", "transformer"; "other": has no row */
   char   *sample;               /* "image", "sequence of 128" */
   Shape   dims;                 /* of a plain transformer; its architecture NONE: none is known */
   Packing packing;              /* what its samples are; kind NONE (0): whole sequences */
