@@ -115,7 +115,7 @@ static const Kind kinds[] = {
     "micro-batch = 1\n"
     "distributed-optimizer = yes\n"
     "overlap-grad-reduce = yes\n"
-    "# megatron-2021, megatron-2022, megatron-core-2023 or megatron-core-2025; auto: not known, a wide default.\n"
+    "# megatron-2021, megatron-2022, megatron-core-2023, -2025 or -2026; auto: not known, a wide default.\n"
     "stack = auto\n",
     "", "strategy.tensor-parallel = 1, 2, 4, 8\nstrategy.pipeline-parallel = 1, 2, 4\n", 256 },
 };

@@ -12,10 +12,10 @@ const char *const llm_constant_names[] = {
   "norm-bytes", "norm-bytes-back", "rotary-bytes", "rotary-bytes-back", "activation-bytes", "activation-bytes-back",
   "kernel-floor", "fp8-share", "fp8-cast-bytes", "fp8-head", "loss-bytes",
   "optimizer-extra", "whole-gradient-bytes", "whole-gradient-reduce", "bucket-parameters", "host-forward", "host-backward", "host-recompute", "host-checkpoint", "host-collective",
-  "host-micro-batch", "overlap-slowdown", "rank-noise",
+  "host-micro-batch", "host-operator", "experts-operators", "experts-operators-back", "expert-operators", "expert-operators-back", "expert-operators-fp8", "experts-fused", "overlap-slowdown", "rank-noise",
   "fixed", "reserve", NULL
 };
-const char *const llm_stacks[] = { "auto", "megatron-2021", "megatron-2022", "megatron-core-2023", "megatron-core-2025",
+const char *const llm_stacks[] = { "auto", "megatron-2021", "megatron-2022", "megatron-core-2023", "megatron-core-2025", "megatron-core-2026",
                                    "llm-foundry-2023", "torchtitan-2024", "torchtitan-2024-eager", "nanotron-2024", NULL };
 
 #define ANY "any"

@@ -18,6 +18,8 @@ megatron_group (const Megatron *m, MegatronGroup which)
       return (PipelineGroup) { m->etp, 1 };
     case GROUP_EXPERT:
       return (PipelineGroup) { m->ep, m->etp };
+    case GROUP_EXPERT_NODE:
+      return (PipelineGroup) { m->ep / megatron_expert_boxes (m), m->etp };
     case GROUP_EXPERT_DATA:
       return (PipelineGroup) { m->edp, m->etp * m->ep };
     default:
@@ -39,6 +41,27 @@ placed (const Megatron *m, PipelineGroup group)
     .n_ranks = group.size, .n_nodes = group.size / inside, .per_node = inside, .twins_per_node = MAX (node / inside, 1),
     .stride = inside > 1 ? group.stride : 0, .node_stride = inside > 1 ? 1 : MAX (group.stride / node, 1),
   };
+}
+
+guint64
+megatron_expert_boxes (const Megatron *m)
+{
+  RankGroup group = placed (m, megatron_group (m, GROUP_EXPERT));
+
+  cluster_fold_group (m->in->cluster, collective_paths (NULL), &group);
+  return group.n_nodes;
+}
+
+/* None of a place's E/p experts: C(E - E/p, k) / C(E, k). */
+double
+megatron_visited (const Megatron *m, guint64 places)
+{
+  const double experts = (double) m->shape->experts, others = experts - experts / (double) places;
+  double none = 1;
+
+  for (guint64 i = 0; i < m->shape->top_k; i++)
+    none *= fmax (others - (double) i, 0) / (experts - (double) i);
+  return (double) places * (1 - none);
 }
 
 static gboolean

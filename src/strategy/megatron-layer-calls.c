@@ -84,6 +84,29 @@ context_calls (const MegatronLayer *l, LayerCost *out, GError **error)
          && megatron_add_calls (m, GROUP_CONTEXT, OP_SEND_RECV, 2 * block, (c - 1) * layer_shown (back, l->attention_back / c), &out->context[1], NULL, error);
 }
 
+/* There or back.  A token goes to each expert it visits; or once to each node with some
+ * of them and from there on to their GPUs as it comes, so that the slower leg shows
+ * (DeepEP: normal kernels; HybridEP). */
+static gboolean
+exchange (const MegatronLayer *l, MegatronCalls *calls, GError **error)
+{
+  const Megatron *m = l->m;
+  const guint64 boxes = megatron_expert_boxes (m);
+  const double sent = l->e * l->sent * l->h, token = sent / (double) m->shape->top_k;
+  const double near = token * megatron_visited (m, m->ep), far = token * megatron_visited (m, boxes);
+  double slow[2] = { 0, 0 };
+
+  if (!m->send_once)
+    return megatron_add_calls (m, GROUP_EXPERT, OP_ALL_TO_ALL, sent, 2, calls, NULL, error);
+  if (boxes == 1)
+    return megatron_add_calls (m, GROUP_EXPERT, OP_ALL_TO_ALL, near, 2, calls, NULL, error);
+  if (!megatron_add_calls (m, GROUP_EXPERT, OP_ALL_TO_ALL, far, 0, calls, &slow[0], error)
+      || !megatron_add_calls (m, GROUP_EXPERT_NODE, OP_ALL_TO_ALL, near, 0, calls, &slow[1], error))
+    return FALSE;
+  return slow[0] >= slow[1] ? megatron_add_calls (m, GROUP_EXPERT, OP_ALL_TO_ALL, far, 2, calls, NULL, error)
+                            : megatron_add_calls (m, GROUP_EXPERT_NODE, OP_ALL_TO_ALL, near, 2, calls, NULL, error);
+}
+
 /* Routed tokens go to their experts and come back, the busiest GPU's last.  GPUs that
  * share an expert gather its tokens behind that and reduce-scatter what comes of them;
  * nothing runs beside, and the gathered ones stay for the backward pass
@@ -92,10 +115,10 @@ static gboolean
 expert_calls (const MegatronLayer *l, LayerCost *out, GError **error)
 {
   const Megatron *m = l->m;
-  const double sent = l->e * l->sent * l->h, gathered = layer_copies (m) ? 0 : l->e * l->visits * l->h;
+  const double gathered = layer_copies (m) ? 0 : l->e * l->visits * l->h;
 
   for (guint pass = 0; l->kind == BLOCK_EXPERTS && pass < 2; pass++)
-    if (!megatron_add_calls (m, GROUP_EXPERT, OP_ALL_TO_ALL, sent, 2, &out->expert[pass], NULL, error)
+    if (!exchange (l, &out->expert[pass], error)
         || !megatron_add_calls (m, GROUP_EXPERT_TENSOR, OP_ALL_GATHER, gathered, 1, &out->expert_tensor[pass], NULL, error)
         || !megatron_add_calls (m, GROUP_EXPERT_TENSOR, OP_REDUCE_SCATTER, gathered, 1, &out->expert_tensor[pass], NULL, error))
       return FALSE;

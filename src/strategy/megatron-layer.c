@@ -25,10 +25,10 @@ layer_product (const MegatronLayer *l, double m, double n, double k, double batc
 {
   const double input = llm_gemm (l->llm, m, k, n, batch), grad = llm_gemm (l->llm, n, k, m, batch);
 
-  *back += input + grad + llm_cast (l->llm, batch * m * n);
+  *back += input + grad + (l->fused ? 0 : llm_cast (l->llm, batch * m * n));
   if (weight != NULL)
     *weight = grad;
-  return llm_gemm (l->llm, m, n, k, batch) + llm_cast (l->llm, batch * m * k);
+  return llm_gemm (l->llm, m, n, k, batch) + (l->fused ? 0 : llm_cast (l->llm, batch * m * k));
 }
 
 /* Scores, softmax, dropout, context: through memory, or fused. */
@@ -135,13 +135,24 @@ feed_forward (MegatronLayer *l, double visits, double f, double local, double *u
 
   up = layer_product (l, each, ways * f, l->h, local, &out->backward, up_grad);
   out->forward += up;
-  out->forward += llm_stream (l->llm, LLM_ACTIVATION, (ways + 1) * pass);
-  out->backward += llm_stream (l->llm, LLM_ACTIVATION, (l->m->gated ? 5 : 3) * pass);
+  if (!l->fused)
+    {
+      out->forward += llm_stream (l->llm, LLM_ACTIVATION, (ways + 1) * pass);
+      out->backward += llm_stream (l->llm, LLM_ACTIVATION, (l->m->gated ? 5 : 3) * pass);
+    }
   if (l->m->shape->bias == SHAPE_YES)
     out->backward += layer_add (l, pass);
   down = layer_product (l, each, l->h, f, local, &out->backward, NULL);
   out->forward += down;
   l->kept += l->m->gated ? up / 2 + down : up;
+}
+
+double
+megatron_expert_operators (const Megatron *m, gboolean back)
+{
+  const double *of = m->llm.value, each = of[back ? LLM_EXPERT_OPERATORS_BACK : LLM_EXPERT_OPERATORS] + (m->llm.fp8 ? of[LLM_EXPERT_OPERATORS_FP8] : 0);
+
+  return of[back ? LLM_EXPERTS_OPERATORS_BACK : LLM_EXPERTS_OPERATORS] + each * (double) (m->shape->experts / m->ep);
 }
 
 /* Each token visits top-k experts; those of one GPU see what of all GPUs' tokens
@@ -157,11 +168,15 @@ ffn_part (MegatronLayer *l, LayerCost *out)
   if (experts)
     {
       out->forward += layer_product (l, l->tokens / (l->m->sp ? l->t : 1), (double) s->experts, l->h, 1, &out->backward, NULL);
-      out->forward += 2 * layer_add (l, 2 * l->e * l->sent * l->h);   /* permuted, and back */
-      out->backward += 2 * layer_add (l, 2 * l->e * l->sent * l->h);
+      l->fused = l->m->fused_experts;   /* the dispatcher permutes as it sends */
+      out->forward += l->fused ? 0 : 2 * layer_add (l, 2 * l->e * l->sent * l->h);   /* permuted, and back */
+      out->backward += l->fused ? 0 : 2 * layer_add (l, 2 * l->e * l->sent * l->h);
     }
+  for (guint pass = 0; experts && pass < 2; pass++)   /* what is small takes its least */
+    *(pass == 0 ? &out->forward : &out->backward) += megatron_expert_operators (l->m, pass == 1) * llm_stream (l->llm, LLM_ADD, 0);
   feed_forward (l, l->visits, l->f, experts ? (double) (s->experts / l->m->ep) : 1, &l->up_grad, out);
-  l->activation = experts ? llm_stream (l->llm, LLM_ACTIVATION, (l->m->gated ? 3 : 2) * l->e * l->visits * l->f) : 0;
+  l->activation = experts && !l->fused ? llm_stream (l->llm, LLM_ACTIVATION, (l->m->gated ? 3 : 2) * l->e * l->visits * l->f) : 0;
+  l->fused = FALSE;
   if (l->shared > 0)
     {
       l->common = -out->forward;

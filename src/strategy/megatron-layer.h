@@ -9,6 +9,7 @@ typedef struct
 {
   const Megatron *m;
   const LlmModel *llm;
+  gboolean fused;              /* products now come with their casts and gates */
   double e;                    /* bytes of an element */
   double tokens, sequence;     /* of a GPU before sequence parallelism; of a whole sample */
   MegatronBlock kind;
@@ -45,6 +46,9 @@ double   layer_add     (const MegatronLayer *layer, double bytes);
 /* s of `batch` products of m x k by k x n; *back grows by their two gradients',
  * *weight: that of the weight's (may be NULL). */
 double   layer_product (const MegatronLayer *layer, double m, double n, double k, double batch, double *back, double *weight);
+/* Operators of a layer of experts beside a dense one's: router, dispatcher, and what
+ * is launched for each expert of a GPU. */
+double   megatron_expert_operators (const Megatron *m, gboolean back);
 /* What share of a collective shows beside a kernel; both in s. */
 double   layer_shown   (double call, double beside);
 /* Each tensor-parallel GPU has all tokens, outside its parts of a layer too. */

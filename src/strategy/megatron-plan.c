@@ -423,6 +423,8 @@ megatron_plan (const StepInput *in, Megatron *out, GError **error)
   m.flash = in->training->attention == ATTENTION_AUTO ? m.llm.value[LLM_FLASH] > 0 || packed_fused (in) : in->training->attention == ATTENTION_FLASH;
   m.dropout = settle (spec->dropout, m.llm.value[LLM_DROPOUT] > 0 && shape->architecture == ARCHITECTURE_GPT);
   m.overlap_p2p = settle (spec->overlap_p2p, m.schedule == SCHEDULE_INTERLEAVED && m.llm.value[LLM_SLICES] <= 0);
+  m.fused_experts = m.experts && m.llm.value[LLM_EXPERTS_FUSED] > 0;
+  m.send_once = spec->dispatcher == DISPATCHER_AUTO ? m.fused_experts : spec->dispatcher == DISPATCHER_FLEX;
   m.gradient = four_bytes (&m) ? 4 : 2;
   *out = m;
   m.layers = NULL;

@@ -16,6 +16,7 @@ typedef struct
   guint    group;
   guint64  micro, micro_batches;           /* samples of one; of a replica and step */
   gboolean sp, distributed, shard_gradients, overlap_grad, overlap_param, tp_overlap, overlap_p2p, flash, dropout, gated, experts;
+  gboolean send_once, fused_experts;       /* a token goes once to each GPU or node; grouped products, casts and gates are one kernel */
   guint    modules;                        /* MODULE_*: computed again; 0 unless recomputation is selective */
   double   gradient;                       /* bytes on the wire */
   guint64 *layers;                         /* of each virtual stage */
@@ -55,8 +56,13 @@ void   megatron_stage_params   (const Megatron *m, guint stage, double *dense, d
 
 /* Groups of ranks of one stage, in Megatron's order: tensor, context, data; of
  * experts tensor, expert, data (core/parallel_state.py). */
-typedef enum { GROUP_TENSOR, GROUP_CONTEXT, GROUP_DATA, GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_DATA } MegatronGroup;
+typedef enum { GROUP_TENSOR, GROUP_CONTEXT, GROUP_DATA, GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_NODE, GROUP_EXPERT_DATA } MegatronGroup;
 PipelineGroup megatron_group (const Megatron *m, MegatronGroup which);
+/* Boxes that NVLink joins over which the GPUs of an expert-parallel group lie. */
+guint64       megatron_expert_boxes (const Megatron *m);
+/* Of `places` that hold equal parts of a layer's experts, how many a token's top-k lie
+ * on in the mean, all sets being alike. */
+double        megatron_visited (const Megatron *m, guint64 places);
 
 /* Several calls behind each other that come as one: of an idle network, shared
  * with nobody (stages sit on other nodes, the collectives of one wait for each

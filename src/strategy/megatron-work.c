@@ -83,7 +83,7 @@ edges (const MegatronLayer *l, guint at, PipelineWork *forward, PipelineWork *ba
 static void
 add_host (const Megatron *m, PipelineWork *work, guint at, gboolean back)
 {
-  const double layers = megatron_blocks (m, at, BLOCK_DENSE) + megatron_blocks (m, at, BLOCK_EXPERTS);
+  const double routed = megatron_blocks (m, at, BLOCK_EXPERTS), layers = megatron_blocks (m, at, BLOCK_DENSE) + routed;
   const guint ends = (at == 0) + (at + 1 == megatron_virtual_stages (m));   /* embedding, head */
   const double *of = m->llm.value;
   const int recompute = m->in->training->recompute;
@@ -97,7 +97,8 @@ add_host (const Megatron *m, PipelineWork *work, guint at, gboolean back)
     host += back ? of[LLM_HOST_RECOMPUTE] + of[LLM_HOST_CHECKPOINT] / 2 : of[LLM_HOST_CHECKPOINT] / 2;
   for (guint i = 0; i < work->n_calls; i++)
     gpu += work->call[i].call.flow.latency + work->call[i].call.call.size / work->call[i].call.flow.cap;
-  work->host = quick ? 0 : fmax (host * layers + ends * of[LLM_HOST_MICRO_BATCH] / 4 - gpu, 0);
+  host = host * layers + routed * megatron_expert_operators (m, back) * of[LLM_HOST_OPERATOR];
+  work->host = quick ? 0 : fmax (host + ends * of[LLM_HOST_MICRO_BATCH] / 4 - gpu, 0);
 }
 
 /* `n` layers of a kind more. */

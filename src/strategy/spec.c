@@ -21,6 +21,7 @@ static const char *const yes_names[] = { "no", "yes", NULL };
 static const char *const sync_names[] = { "every", "last", NULL };
 static const char *const schedule_names[] = { "auto", "gpipe", "1f1b", "interleaved", NULL };
 static const char *const cp_names[] = { "p2p", "all-gather", "a2a", NULL };
+static const char *const dispatcher_names[] = { "auto", "alltoall", "flex", NULL };
 
 const Key training_keys[] = {
   { "batch-per-gpu", KEY_COUNT, UNIT_NONE, offsetof (TrainingSpec, batch_per_gpu), NULL,
@@ -189,6 +190,8 @@ const Key strategy_keys[] = {
     "Megatron: GPUs that share the experts of a layer; of a stage's GPUs, beside expert-tensor-parallel.", 1, 1e4 },
   { "expert-tensor-parallel", KEY_COUNT, UNIT_NONE, AT (expert_tensor_parallel), NULL,
     "Megatron: GPUs that share each expert; without it tensor-parallel, 1 leaves experts whole.", 1, 1e4 },
+  { "token-dispatcher", KEY_CHOICE, UNIT_NONE, AT (dispatcher), "auto",
+    "Megatron: a token goes to each expert it visits (alltoall), or once to each GPU, and node, that has some of them (flex: DeepEP, HybridEP); auto: as the stack has it.", .choices = dispatcher_names },
   { "imbalance", KEY_NUMBER, UNIT_NONE, AT (imbalance), "1",
     "Megatron: tokens of the busiest GPU's experts over the mean.", 1, 1e3 },
   { "distributed-optimizer", KEY_CHOICE, UNIT_NONE, AT (distributed_optimizer), "no",

@@ -88,7 +88,7 @@ typedef struct
   guint64  tensor_parallel, pipeline_parallel, context_parallel, expert_parallel;
   guint64  expert_tensor_parallel;              /* 0: tensor_parallel */
   guint64  virtual_stages, micro_batch, interleave_group;   /* group 0: pipeline_parallel */
-  int      schedule, cp_comm, stack;            /* stack: an index of llm_stacks */
+  int      schedule, cp_comm, dispatcher, stack;            /* stack: an index of llm_stacks */
   int      sequence_parallel, distributed_optimizer, overlap_grad_reduce, overlap_param_gather, tp_comm_overlap;
   int      grad_fp32, overlap_p2p, dropout;     /* AUTO_* */
   guint64  last_stage_layers;                   /* 0: as the others */
@@ -101,6 +101,7 @@ typedef struct
 } StrategySpec;
 enum { SCHEDULE_KEY_AUTO, SCHEDULE_KEY_GPIPE, SCHEDULE_KEY_1F1B, SCHEDULE_KEY_INTERLEAVED };
 enum { CP_COMM_P2P, CP_COMM_ALL_GATHER, CP_COMM_A2A };
+enum { DISPATCHER_AUTO, DISPATCHER_ALL_TO_ALL, DISPATCHER_FLEX };
 enum { SPARSE_DENSE, SPARSE_ALL_GATHER, SPARSE_MODEL_PARALLEL, SPARSE_HYBRID };
 enum { SHARDING_FULL, SHARDING_GRAD_OP, SHARDING_NO, SHARDING_HYBRID, SHARDING_HYBRID_GRAD_OP };
 enum { WRAP_LAYER, WRAP_SIZE };
