@@ -101,6 +101,24 @@ test_regimes (void)
   near (model.efficiency_high, 0.5, 1e-12);
 }
 
+/* A depthwise convolution reaches 0.03 of the plain peak in fp32: 7.3e10 FLOP take
+ * 7.3e10/(0.03*15.7e12) = 154.989 ms; under AMP cuDNN's 0.75 of it, without tensor
+ * cores: 7.3e12/(0.75*15.7e12) = 0.619958 s.  On a K80 no kernel has more than 0.67 of
+ * the peak: 7.3e12/(0.75*0.67*4.37e12) = 3.32433 s. */
+static void
+test_depthwise (void)
+{
+  g_autoptr (Gpu) v100 = load_gpu ("V100");
+  g_autoptr (Gpu) k80 = load_gpu ("K80");
+  const ComputeModel fp32 = model_of (v100, PRECISION_FP32, "resnet", (ComputeSpec) { .efficiency = 1 });
+  const ComputeModel amp = model_of (v100, PRECISION_MIXED_FP16, "resnet", (ComputeSpec) { .efficiency = 1 });
+  const ComputeModel kepler = model_of (k80, PRECISION_FP32, "resnet", (ComputeSpec) { .efficiency = 1 });
+
+  near (compute_seconds (&fp32, &(KernelWork) { KERNEL_DEPTHWISE, 7.3e10, 11, FALSE }), 154.989e-3 + 3e-6, 1e-5);
+  near (compute_seconds (&amp, &(KernelWork) { KERNEL_DEPTHWISE, 7.3e12, 11, FALSE }), 0.619958 + 3e-6, 1e-5);
+  near (compute_seconds (&kepler, &(KernelWork) { KERNEL_CONV, 7.3e12, 11, FALSE }), 3.32433 + 3e-6, 1e-5);
+}
+
 /* Copies and the optimizer see the memory only, without e: 7.3e9/720e9 = 10.1389 ms. */
 static void
 test_copies (void)
@@ -207,6 +225,7 @@ test_monotone (void)
  *  - bert on Ampere, amp: 0.649 (0.567 to 0.679) and 0.688 (0.601 to 0.756);
  *  - resnet, xla and nhwc on Volta: 1.05 (1.01 to 1.11) and 1.05;
  *  - fp32 of plain resnet nearest to Ampere: Turing's 0.858; fused nearest to Hopper: Ampere's 1.29;
+ *  - a transformer has no row: bert's of Volta, amp, 0.614 0.605 0.725; nor has vgg on Hopper: resnet's 0.767;
  *  - bert on Volta, fp32, any tuning: 0.858 0.864 0.935 1.08;
  *  - all amp rows of Volta but MLPerf's, 16 of them: the middle two are 0.725 and 0.728, the ends 0.605 and 1.22;
  *  - bert on Hopper by MLPerf 3.1, 0.976 (0.956 to 0.981), and 4.1, 0.97 (0.805 to 1.01);
@@ -223,7 +242,9 @@ static const Lookup lookups[] = {
   { "next-generation-2", "H100", "resnet", "fused", PRECISION_MIXED_FP16, 1.29, 0.86, 1.935, "generation", "none for Hopper" },
   { "far-generation", "H100", "resnet", "plain", PRECISION_FP32, 0.858, 0.572, 1.287, "far", "none for Hopper" },
   { "no-tuning", "V100", "bert", "fused", PRECISION_FP32, 0.8995, 0.8995 / 1.5, 0.8995 * 1.5, "class", "none for tuning fused" },
-  { "no-family", "V100", "transformer", "plain", PRECISION_MIXED_FP16, 0.7265, 0.7265 / 1.5, 1.22, "class", "none for transformer" },
+  { "kin", "V100", "transformer", "plain", PRECISION_MIXED_FP16, 0.614, 0.614 / 1.5, 0.614 * 1.5, "class", "bert, plain, amp, Volta" },
+  { "kin-2", "H100", "vgg", "plain", PRECISION_TF32, 0.767, 0.767 / 1.5, 0.767 * 1.5, "class", "resnet, plain, tf32, Hopper" },
+  { "no-family", "V100", "other", "plain", PRECISION_MIXED_FP16, 0.7265, 0.7265 / 1.5, 1.22, "class", "none for other" },
   { "mlperf", "H100", "bert", "mlperf", PRECISION_FP8, 0.973, 0.805, 1.01, "key", "bert, mlperf, fp8, Hopper" },
   { "nothing", "H100", "bert", "plain", PRECISION_FP8, 0.8, 0.8 / 1.5, 1.2, "class", "any, any, any" },
 };
@@ -273,6 +294,7 @@ main (int argc, char **argv)
   g_test_add_func ("/compute/one-layer", test_one_layer);
   g_test_add_func ("/compute/tf32", test_tf32);
   g_test_add_func ("/compute/regimes", test_regimes);
+  g_test_add_func ("/compute/depthwise", test_depthwise);
   g_test_add_func ("/compute/copies", test_copies);
   g_test_add_func ("/compute/ideal", test_ideal);
   g_test_add_func ("/compute/shape-keys", test_shape_keys);

@@ -169,6 +169,23 @@ test_layer_by_hand (void)
   g_assert_cmpuint (tied, ==, 1);
 }
 
+/* One of 16 blocks each: EfficientNet-B0 (Tan and Le 2019, table 1); none has grouped ones. */
+static void
+test_depthwise (void)
+{
+  static const struct { const char *name; guint depthwise; } cases[] = { { "efficientnet_b0", 16 }, { "resnext50_32x4d", 0 }, { "resnet50", 0 } };
+
+  for (guint k = 0; k < G_N_ELEMENTS (cases); k++)
+    {
+      g_autoptr (Workload) w = load (cases[k].name);
+      guint n = 0;
+
+      for (guint i = 0; i < w->n_layers; i++)
+        n += w->layers[i].depthwise;
+      g_assert_cmpuint (n, ==, cases[k].depthwise);
+    }
+}
+
 /* Grouped 3x3 convolutions (ResNeXt) gain nothing. */
 static void
 test_grouped (void)
@@ -312,6 +329,7 @@ main (int argc, char **argv)
   g_test_add_func ("/workload/index-complete", test_index_complete);
   g_test_add_func ("/workload/layer-by-hand", test_layer_by_hand);
   g_test_add_func ("/workload/grouped", test_grouped);
+  g_test_add_func ("/workload/depthwise", test_depthwise);
   g_test_add_func ("/workload/names", test_names);
   g_test_add_func ("/workload/too-many-layers", test_too_many_layers);
   g_test_add_func ("/workload/own-file", test_own_file);

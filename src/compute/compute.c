@@ -36,6 +36,9 @@ const Key compute_keys[] = {
   { .name = "winograd", .type = KEY_QUANTITY, .unit = UNIT_SHARE, .offset = offsetof (ComputeSpec, winograd),
     .default_text = "0.45", .min = 0.1, .max = 1,
     .help = "Share of the direct FLOP that a 3x3 stride-1 ungrouped convolution runs in fp32." },
+  { .name = "depthwise", .type = KEY_QUANTITY, .unit = UNIT_SHARE, .offset = offsetof (ComputeSpec, depthwise),
+    .default_text = "0.03", .min = 1e-3, .max = 1,
+    .help = "Share of the fp32 peak that a depthwise convolution reaches in fp32 and TF32, whose kernels are the framework's own." },
   { .name = "large-gemm-rate", .type = KEY_QUANTITY, .unit = UNIT_FLOP_RATE,
     .offset = offsetof (ComputeSpec, large_gemm_rate),
     .help = "Rate of a matrix product of 8192 cubed, measured: detailed rescales its fits to it." },
@@ -75,6 +78,7 @@ set_shape (ComputeModel *model, const ComputeSpec *spec, GError **error)
   model->q = given_or (spec->norm, defaults.norm);
   model->t0 = given_or (spec->kernel_floor, defaults.kernel_floor);
   model->winograd = given_or (spec->winograd, defaults.winograd);
+  model->depthwise = given_or (spec->depthwise, defaults.depthwise);
   keys_clear (compute_keys, &defaults);
   return TRUE;
 }
@@ -125,8 +129,8 @@ compute_init (ComputeModel *model, const ComputeSpec *spec, const Gpu *gpu, Prec
                    "attention need; add 'fp32 = ... TFLOP/s' to models/gpu", gpu->name);
       return FALSE;
     }
-  model->peak_tensor = gpu->peak[precision];
-  model->peak_plain = gpu->peak[PRECISION_FP32];
+  model->peak_plain = gpu->peak[PRECISION_FP32] * gpu->issue_share;
+  model->peak_tensor = gpu->peak[precision] > gpu->peak[PRECISION_FP32] ? gpu->peak[precision] : gpu->peak[precision] * gpu->issue_share;
   model->bandwidth = gpu->memory_bandwidth;
   if (model->detailed && !detailed_init (&model->kernels, gpu, precision, spec->large_gemm_rate, error))
     return FALSE;
@@ -172,12 +176,25 @@ seconds_of_shape (const ComputeModel *model, const KernelWork *work)
     }
 }
 
+/* FLOP/s that large kernels of the kind reach.  Depthwise convolutions do not run on
+ * tensor cores; in four-byte precision they are no library's but the framework's own
+ * (PyTorch conv_depthwise2d, TensorFlow depthwise_conv_op), slow in the weight gradient
+ * most. */
+static double
+reached (const ComputeModel *model, KernelClass kind)
+{
+  const gboolean four = model->precision == PRECISION_FP32 || model->precision == PRECISION_TF32;
+
+  if (kind == KERNEL_DEPTHWISE && four)
+    return model->depthwise * model->peak_plain;
+  return model->ec * (on_tensor_cores (kind) ? model->peak_tensor : model->peak_plain);
+}
+
 /* The p-norm roofline; form and shape fitted on GEMM tables of seven GPUs, the
  * efficiency on measured training steps (models/efficiency.csv). */
 double
 compute_seconds (const ComputeModel *model, const KernelWork *work)
 {
-  const double peak = on_tensor_cores (work->kind) ? model->peak_tensor : model->peak_plain;
   const gboolean winograd = work->winograd && model->precision == PRECISION_FP32;
 
   if (model->ideal)
@@ -191,7 +208,7 @@ compute_seconds (const ComputeModel *model, const KernelWork *work)
       if (!isnan (seconds))
         return seconds / model->efficiency;
     }
-  const double math = work->flop * (winograd ? model->winograd : 1.0) / (model->ec * peak);
+  const double math = work->flop * (winograd ? model->winograd : 1.0) / reached (model, work->kind);
   const double memory = work->bytes / (model->em * model->bandwidth);
   return (model->t0 + pow (pow (math, model->q) + pow (memory, model->q), 1 / model->q)) / model->efficiency;
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include "compute/detailed.h"
 
-typedef enum { KERNEL_GEMM, KERNEL_CONV, KERNEL_ATTENTION, KERNEL_ELEMENTWISE, KERNEL_NORM, KERNEL_SOFTMAX, KERNEL_POOL, KERNEL_EMBEDDING, KERNEL_OPTIMIZER, N_KERNEL_CLASSES } KernelClass;
+typedef enum { KERNEL_GEMM, KERNEL_CONV, KERNEL_DEPTHWISE, KERNEL_ATTENTION, KERNEL_ELEMENTWISE, KERNEL_NORM, KERNEL_SOFTMAX, KERNEL_POOL, KERNEL_EMBEDDING, KERNEL_OPTIMIZER, N_KERNEL_CLASSES } KernelClass;
 
 /* [compute] */
 enum { COMPUTE_ROOFLINE, COMPUTE_IDEAL, COMPUTE_DETAILED };
@@ -16,6 +16,7 @@ typedef struct
   double  norm;          /* of the sum of compute and memory time */
   double  kernel_floor;  /* s of a kernel without work */
   double  winograd;      /* share of the direct FLOP that an fp32 3x3 convolution runs */
+  double  depthwise;     /* share of the plain peak that a depthwise convolution reaches in four-byte precision */
   double  large_gemm_rate;   /* FLOP/s measured of large matrix products; NAN or 0: none */
   char  *without;           /* a source of measured steps that no constant is taken from; NULL or "": none */
 } ComputeSpec;
@@ -32,7 +33,7 @@ typedef struct
   double     peak_tensor, peak_plain;   /* FLOP/s for gemm, conv, attention; for the rest */
   double     bandwidth;                 /* bytes/s of the memory */
   double     ec, em, q, t0;             /* as in compute_seconds */
-  double     winograd;
+  double     winograd, depthwise;
   double     efficiency;                /* divides all of it */
   double     efficiency_low, efficiency_high;   /* where it may lie */
   Origin     efficiency_origin;

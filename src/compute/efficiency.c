@@ -22,10 +22,28 @@ static const char *const column_names[N_COLUMNS] = {
 /* Which parts of the key must agree, narrowest first.  The generation goes
  * before the tuning: tuning moves e by 1.5 to 2.5 times, a GPU generation by
  * 1.1 to 1.6. */
-typedef struct { gboolean family, tuning, generation; const char *match; } Level;
+typedef enum { FAMILY_ITSELF, FAMILY_KIN, FAMILY_ANY } LevelFamily;
+typedef struct { LevelFamily family; gboolean tuning, generation; const char *match; } Level;
 static const Level levels[] = {
-  { TRUE, TRUE, TRUE, "key" }, { TRUE, TRUE, FALSE, "generation" }, { TRUE, FALSE, FALSE, "class" }, { FALSE, FALSE, FALSE, "class" },
+  { FAMILY_ITSELF, TRUE, TRUE, "key" }, { FAMILY_ITSELF, TRUE, FALSE, "generation" }, { FAMILY_ITSELF, FALSE, FALSE, "class" },
+  { FAMILY_KIN, TRUE, TRUE, "class" }, { FAMILY_KIN, TRUE, FALSE, "class" }, { FAMILY_KIN, FALSE, FALSE, "class" },
+  { FAMILY_ANY, FALSE, FALSE, "class" },
 };
+
+/* Families of the same kernels: convolutions with batch norms; blocks of attention and
+ * feed-forward parts; looked-up rows and small products. */
+static const struct { const char *family, *kin; } kins[] = {
+  { "efficientnet", "resnet" }, { "vgg", "resnet" }, { "transformer", "bert" }, { "dlrm", "ncf" }, { "ncf", "dlrm" },
+};
+
+static const char *
+kin_of (const char *family)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (kins); i++)
+    if (g_str_equal (kins[i].family, family))
+      return kins[i].kin;
+  return "";
+}
 
 /* The table's word: automatic mixed precision in either half format.  Pure
  * half precision has no rows of its own and takes these. */
@@ -80,7 +98,8 @@ row_matches (const Query *q, guint row, const Level *level)
 
   if (!g_str_equal (csv_text (q->table, row, q->column[PRECISION]), q->precision))
     return FALSE;
-  if (level->family && !g_str_equal (csv_text (q->table, row, q->column[FAMILY]), q->family))
+  if (level->family != FAMILY_ANY
+      && !g_str_equal (csv_text (q->table, row, q->column[FAMILY]), level->family == FAMILY_KIN ? kin_of (q->family) : q->family))
     return FALSE;
   if (level->generation && !g_str_equal (csv_text (q->table, row, q->column[GENERATION]), q->generation))
     return FALSE;
@@ -138,9 +157,10 @@ describe (const Query *q, const Level *level, guint row, guint n, const char *so
 {
   GString *text = g_string_new ("models/efficiency.csv: ");
   const char *groups = csv_text (q->table, row, q->column[GROUPS]);
+  const gboolean own = level->family == FAMILY_ITSELF;
 
-  if (level->family)
-    g_string_append_printf (text, "%s, ", q->family);
+  if (level->family != FAMILY_ANY)
+    g_string_append_printf (text, "%s, ", level->family == FAMILY_KIN ? kin_of (q->family) : q->family);
   if (level->tuning)
     g_string_append_printf (text, "%s, ", q->tuning);
   g_string_append (text, q->precision);
@@ -153,8 +173,9 @@ describe (const Query *q, const Level *level, guint row, guint n, const char *so
                             csv_text (q->table, row, q->column[SOURCES]));
   if (!level->generation)
     g_string_append_printf (text, ", median of %u row%s of the nearest GPU generation; none for %s%s", n, n == 1 ? "" : "s",
-                            level->family && !level->tuning ? "tuning " : "",
-                            !level->family ? q->family : !level->tuning ? q->tuning : q->generation);
+                            own && !level->tuning ? "tuning " : "", !own ? q->family : !level->tuning ? q->tuning : q->generation);
+  else if (!own)
+    g_string_append_printf (text, "; none for %s", q->family);
   return g_string_free (text, FALSE);
 }
 
@@ -254,10 +275,12 @@ try_rows (const Query *q, const Level *level, gboolean fitted, Efficiency *out, 
   if (values->len == 0)
     return TRUE;
   out->value = median (values);
-  out->match = !level->generation && level->tuning && nearest > 1 ? "far" : level->match;
-  set_range (values, ends, level->generation, out);
+  out->match = level->family == FAMILY_ITSELF && !level->generation && level->tuning && nearest > 1 ? "far" : level->match;
+  const gboolean whole = level->family == FAMILY_ITSELF && level->generation;
+
+  set_range (values, ends, whole, out);
   g_autofree char *text = describe (q, level, last, values->len, fitted ? sources->str : "");
-  out->origin = (Origin) { fitted && level->generation ? ORIGIN_DERIVED : ORIGIN_ASSUMED, g_intern_string (text) };
+  out->origin = (Origin) { fitted && whole ? ORIGIN_DERIVED : ORIGIN_ASSUMED, g_intern_string (text) };
   *found = TRUE;
   return TRUE;
 }

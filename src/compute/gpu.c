@@ -11,7 +11,7 @@ typedef struct
   double  fp32, tf32, fp16_tensor, bf16_tensor, fp8;
   double  memory, memory_bandwidth, nvlink, pcie, l2;
   guint64 nvlink_links, sms;
-  double  kernels_rate;
+  double  kernels_rate, issue_share;
 } GpuPart;
 
 #define FIELD(field) offsetof (GpuPart, field)
@@ -50,6 +50,8 @@ const Key gpu_keys[] = {
     .help = "GPU with the same multiprocessors whose measured kernels (models/kernel) stand for its own, at its own peaks." },
   { .name = "kernels-rate", .type = KEY_NUMBER, .offset = FIELD (kernels_rate), .default_text = "1", .min = 0.1, .max = 10,
     .help = "Factor on the share of the peak that those reach." },
+  { .name = "issue-share", .type = KEY_NUMBER, .offset = FIELD (issue_share), .default_text = "1", .min = 0.1, .max = 1,
+    .help = "Share of the fp32 peak that is left where instructions do not pair (Kepler: 128 of 192 lanes)." },
   { .name = NULL },
 };
 #undef FIELD
@@ -108,6 +110,7 @@ gpu_from_part (KeyFile *file, GError **error)
   gpu->sms = part.sms;
   gpu->kernels_of = g_steal_pointer (&part.kernels_of);
   gpu->kernels_rate = part.kernels_rate;
+  gpu->issue_share = part.issue_share;
   keys_clear (gpu_keys, &part);
   if (!set_origins (gpu, error))
     return NULL;

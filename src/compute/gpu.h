@@ -17,6 +17,7 @@ typedef struct
   guint64 sms;                       /* 0: not known */
   char   *kernels_of;                /* the GPU whose measured kernels stand for its own; NULL: none */
   double  kernels_rate;              /* factor on the share of the peak that they reach */
+  double  issue_share;               /* of the fp32 peak, where instructions do not pair */
   Origin  origin;                    /* of the figures */
   Origin  peak_origin[N_PRECISIONS]; /* where a peak is not the part's own figure, what stands in for it */
   KeyFile *part;

@@ -34,7 +34,7 @@ row_seconds (const StepInput *in, const Layer *layer, double rows, double work)
 {
   const double scores = blocks_flash (in) ? blocks_scores (layer) : 0;
   const KernelWork kernel = {
-    .kind = kernel_classes[layer->kind],
+    .kind = layer->depthwise ? KERNEL_DEPTHWISE : kernel_classes[layer->kind],
     .flop = layer->flop * work,
     .bytes = (layer->bytes_fp32 / 4 - 2 * scores) * precision_activation_bytes (in->compute->precision) * rows + (sparse_owned (in, layer) ? 0 : 4 * layer->params),
     .winograd = layer->winograd,

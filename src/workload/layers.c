@@ -210,6 +210,7 @@ read_shape (const Reader *r, guint row, Layer *layer, GError **error)
   layer->winograd = layer->kind == LAYER_CONV && g_str_equal (cell (r, row, KH), "3")
                     && g_str_equal (cell (r, row, KW), "3") && g_str_equal (cell (r, row, STRIDE), "1")
                     && g_str_equal (cell (r, row, GROUPS), "1");
+  layer->depthwise = layer->kind == LAYER_CONV && value[6] > 1 && !(layer->k > value[3] * value[4]);   /* one input channel a group */
   return TRUE;
 }
 

@@ -18,6 +18,7 @@ typedef struct
   double      out_elems, flop, bytes_fp32;
   double      m, n, k;          /* NAN: none; of a recurrent layer: time steps, four gates of its width, inputs and width */
   gboolean    winograd;         /* 3x3, stride 1, one group */
+  gboolean    depthwise;        /* convolution of each channel by itself */
   gboolean    tied;             /* its weight is another layer's: gradient ready when BOTH have run (name holds "(tied)") */
 } Layer;
 
