@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/builder.h"
+#include "strategy/sparse.h"
 #include <math.h>
 
 /* A step of more tasks than this would take minutes and gigabytes. */

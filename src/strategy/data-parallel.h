@@ -51,30 +51,6 @@ double   data_parallel_whole (const StepInput *in, const double *forward);
 /* s from the start of the backward pass to the end of each layer's, as kernels or
  * the host of `policy` pace it when nothing slows them; caller frees. */
 double  *data_parallel_ready  (const StepInput *in, const DataParallel *policy);
-/* [strategy] sparse: whether a layer's gradient is gathered row by row; whether a
- * product shares its table; the workload without the tensors of such layers (free
- * copy->layers); elements that all ranks gather of one; elements that the
- * optimizer updates, none of tables whose `forward` time is not on the GPU that sets the pace. */
-gboolean sparse_layer    (const StepInput *in, const Layer *layer);
-gboolean sparse_shared   (const Workload *workload, const Layer *layer);
-/* model-parallel: whether a layer's table is dealt out to the GPUs; parameters of all such. */
-gboolean sparse_owned    (const StepInput *in, const Layer *layer);
-double   sparse_owned_params (const StepInput *in);
-#define NO_LAYER G_MAXUINT
-/* The last table that is dealt out and the layer that reads all rows; NO_LAYER: none. */
-guint    sparse_last_table (const StepInput *in);
-guint    sparse_reader   (const StepInput *in);
-/* hybrid: whether one GPU has this layer, for all samples; rows of the fullest GPU over
- * those of an even share; a layer's share of the tables on a GPU, else 1; of the bottom
- * network and the tables, on different GPUs, the quicker set to 0, as all wait for the
- * slower. */
-gboolean sparse_bottom   (const StepInput *in, guint layer);
-double   sparse_share    (const StepInput *in, guint layer);
-double   sparse_tables   (const StepInput *in, guint layer);
-void     sparse_pace     (const StepInput *in, double *seconds);
-const Workload *sparse_rest (const StepInput *in, Workload *copy);
-double   sparse_elements (const StepInput *in, const Layer *layer);
-double   sparse_updated  (const StepInput *in, const double *forward);
 /* What the policy settles where the scenario says nothing. */
 void     data_parallel_values (const StepInput *in, const DataParallel *policy, ClusterValue value, gpointer user);
 /* One such value of [strategy]; takes the text. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/builder.h"
+#include "strategy/sparse.h"
 #include <string.h>
 
 /* Tables of embeddings too large for one GPU, dealt out evenly: an owner looks up the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/horovod.h"
 #include "strategy/builder.h"
+#include "strategy/sparse.h"
 #include <math.h>
 
 /* Horovod (horovod/common/operations.cc, controller.cc, ops/nccl_operations.cc): a

@@ -2,6 +2,7 @@
 #include "strategy/data-parallel.h"
 #include "strategy/blocks.h"
 #include "strategy/packed.h"
+#include "strategy/sparse.h"
 #include <math.h>
 
 /* FLOP of a flash attention's backward pass are 2.5 times the forward's (Dao 2023,

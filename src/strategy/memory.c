@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/blocks.h"
 #include "strategy/data-parallel.h"
+#include "strategy/sparse.h"
 #include <string.h>
 
 /* CUDA context, cuDNN and cuBLAS workspaces, NCCL channels: assumed, 0.6 to 1.2 GB seen. */

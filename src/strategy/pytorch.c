@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/pytorch.h"
 #include "strategy/data-parallel.h"
+#include "strategy/sparse.h"
 #include <math.h>
 
 /* torch/csrc/distributed/c10d/reducer.hpp kDefaultFirstBucketBytes and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategy/data-parallel.h"
+#include "strategy/sparse.h"
 #include <math.h>
 
 /* Gradients of embeddings as rows with their indices (tf.IndexedSlices, sparse
@@ -8,14 +8,9 @@
  * repeated ones too; indices, under 4 % of rows of 64 elements and more, are left
  * out.  A table that a product shares (tied) has a dense gradient. */
 
-gboolean
-sparse_layer (const StepInput *in, const Layer *layer)
-{
-  return in->spec->sparse == SPARSE_ALL_GATHER && layer->kind == LAYER_EMBEDDING && !sparse_shared (in->workload, layer);
-}
-
-gboolean
-sparse_shared (const Workload *workload, const Layer *layer)
+/* Does a product share its table? */
+static gboolean
+is_tied (const Workload *workload, const Layer *layer)
 {
   for (guint i = 0; i < workload->n_layers; i++)
     {
@@ -25,13 +20,20 @@ sparse_shared (const Workload *workload, const Layer *layer)
   return FALSE;
 }
 
+gboolean
+sparse_layer (const StepInput *in, const Layer *layer)
+{
+  return in->spec->sparse == SPARSE_ALL_GATHER && layer->kind == LAYER_EMBEDDING && !is_tied (in->workload, layer);
+}
+
 /* By the strategies that have the key. */
 gboolean
 sparse_owned (const StepInput *in, const Layer *layer)
 {
   static const char *const kinds[] = { "ddp", "flat", "horovod", NULL };
 
-  return (in->spec->sparse == SPARSE_MODEL_PARALLEL || in->spec->sparse == SPARSE_HYBRID) && in->spec->kind != NULL && g_strv_contains (kinds, in->spec->kind) && layer->kind == LAYER_EMBEDDING && !sparse_shared (in->workload, layer);
+  return (in->spec->sparse == SPARSE_MODEL_PARALLEL || in->spec->sparse == SPARSE_HYBRID) && in->spec->kind != NULL
+         && g_strv_contains (kinds, in->spec->kind) && layer->kind == LAYER_EMBEDDING && !is_tied (in->workload, layer);
 }
 
 guint
@@ -63,8 +65,9 @@ ranks_of (const StepInput *in)
   return (double) (cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster));
 }
 
-gboolean
-sparse_bottom (const StepInput *in, guint layer)
+/* Does one GPU have this layer, for all samples? */
+static gboolean
+is_bottom (const StepInput *in, guint layer)
 {
   const guint last = sparse_last_table (in);
 
@@ -82,7 +85,7 @@ sparse_share (const StepInput *in, guint layer)
 
   if (in->spec->sparse != SPARSE_HYBRID || !(ranks > 1))
     return 1;
-  if (sparse_bottom (in, layer))
+  if (is_bottom (in, layer))
     return ranks;
   for (guint i = 0; i < in->workload->n_layers; i++)
     tables += sparse_owned (in, &in->workload->layers[i]) ? 1 : 0;
@@ -103,11 +106,11 @@ sparse_pace (const StepInput *in, double *seconds)
   for (guint i = 0; i < in->workload->n_layers; i++)
     {
       tables += sparse_owned (in, &in->workload->layers[i]) ? seconds[i] : 0;
-      bottom += sparse_bottom (in, i) ? seconds[i] : 0;
+      bottom += is_bottom (in, i) ? seconds[i] : 0;
     }
   for (guint i = 0; i < in->workload->n_layers && bottom > 0; i++)
     {
-      if (bottom > tables ? sparse_owned (in, &in->workload->layers[i]) : sparse_bottom (in, i))
+      if (bottom > tables ? sparse_owned (in, &in->workload->layers[i]) : is_bottom (in, i))
         seconds[i] = 0;
     }
 }
@@ -132,7 +135,7 @@ sparse_rest (const StepInput *in, Workload *copy)
   copy->layers = g_memdup2 (in->workload->layers, sizeof (Layer) * in->workload->n_layers);
   for (guint i = 0; i < copy->n_layers; i++)
     {
-      if (sparse_layer (in, &in->workload->layers[i]) || sparse_owned (in, &in->workload->layers[i]) || sparse_bottom (in, i))
+      if (sparse_layer (in, &in->workload->layers[i]) || sparse_owned (in, &in->workload->layers[i]) || is_bottom (in, i))
         copy->layers[i].n_tensors = 0;
     }
   return copy;
