@@ -18,6 +18,7 @@ typedef struct
   int          colocated;      /* servers on workers: COLOCATED_* */
   gboolean     local;          /* BytePS: reduce in the node first */
   double       largest;        /* bytes of the largest tensor */
+  gboolean     one_way;        /* send/recv: only from the first to the second */
 } Setup;
 
 typedef struct { Cluster *cluster; Paths paths; RankGroup group; Schedule schedule; CollectiveCall call; } Made;
@@ -51,7 +52,8 @@ make (const Setup *s)
   const ServerSpec servers = { .machine = (char *) "n1-highcpu-16", .count = s->servers, .efficiency = NAN, .latency = 0, .sum_rate = 1e15,
                                .colocated = s->colocated, .local_reduction = s->local };
   const gboolean parameter = g_str_equal (s->algorithm, "parameter-server");
-  Made m = { .call = { .op = s->op != 0 ? s->op : OP_ALL_REDUCE, .size = s->size, .largest = s->largest, .protocol = PROTOCOL_SIMPLE } };
+  Made m = { .call = { .op = s->op != 0 ? s->op : OP_ALL_REDUCE, .size = s->size, .largest = s->largest,
+                       .protocol = PROTOCOL_SIMPLE, .one_way = s->one_way } };
   GError *error = NULL;
 
   m.cluster = cluster_new (&cluster, &network, parameter ? NULL : &servers, parameter ? &servers : NULL, &error);

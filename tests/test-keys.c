@@ -215,7 +215,6 @@ test_read (void)
   g_assert_cmpstr (none, ==, "default");
   g_auto (GStrv) absent = key_file_keys (file, "absent");
   g_assert_null (absent[0]);
-  g_assert_false (key_file_has_group (file, "absent"));
 }
 
 /* GKeyFile's escapes, list separators and quotes are not ours. */

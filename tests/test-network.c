@@ -640,11 +640,11 @@ test_meeting (void)
 
   /* A kernel of 3 us, then the wire at 0.75 of the line with 1.5 bytes a byte: 2 T. */
   const Id meeting = engine_meeting (e, 0, 2);
-  const Id stream = engine_queue (e, 0);
+  const Id stream = engine_queue (e);
 
   engine_task_rated (e, stream, 3e6, 0, 0);
   engine_task_meet (e, stream, meeting, 0, 0);
-  engine_task_meet (e, engine_queue (e, 0), meeting, 0, 0);
+  engine_task_meet (e, engine_queue (e), meeting, 0, 0);
   engine_task_fixed (e, stream, 5, 0, 0);
 
   /* Default on_start: without one, at full speed. */

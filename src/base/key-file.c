@@ -250,12 +250,6 @@ key_file_merge (KeyFile *file, const KeyFile *below)
     }
 }
 
-gboolean
-key_file_has_group (const KeyFile *file, const char *group)
-{
-  return key_entry_find (file, group, NULL) != NULL;
-}
-
 const char *
 key_file_get (const KeyFile *file, const char *group, const char *key)
 {

@@ -77,7 +77,6 @@ gboolean    key_file_read   (const KeyFile *file, const KeyGroup *group, gpointe
 /* Frees the strings of a struct that key_file_read filled. */
 void        keys_clear      (const Key *keys, gpointer out);
 
-gboolean    key_file_has_group (const KeyFile *file, const char *group);
 /* Text of one value or NULL: as typed, borrowed until key_file_set. */
 const char *key_file_get    (const KeyFile *file, const char *group, const char *key);
 /* Names of a group's keys in the order of the file; caller frees with g_strfreev. */

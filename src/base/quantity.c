@@ -111,12 +111,6 @@ unit_name (Unit unit)
   return kinds[unit].name;
 }
 
-const char *
-unit_examples (Unit unit)
-{
-  return kinds[unit].examples;
-}
-
 /* Length of a plain decimal number at the start of the text, 0: none.  Not
  * left to strtod, which would take hexadecimal, "inf" and "nan". */
 static gsize

@@ -37,4 +37,3 @@ char       *memory_format   (double bytes);
 char       *quantity_format_exact (double value, Unit unit);
 /* "time", "bytes", ... and the units that it takes, for help: borrowed. */
 const char *unit_name       (Unit unit);
-const char *unit_examples   (Unit unit);

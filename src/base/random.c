@@ -73,8 +73,8 @@ random_bits (const RandomKey *key, uint64_t index)
 }
 
 /* 52 bits and a half: neither 0 nor 1 can come out. */
-double
-random_stream_uniform (const RandomStream *stream, uint64_t index)
+static double
+stream_uniform (const RandomStream *stream, uint64_t index)
 {
   return ((double) (stream_bits (stream, index) >> 12) + 0.5) * 0x1p-52;
 }
@@ -84,7 +84,7 @@ random_uniform (const RandomKey *key, uint64_t index)
 {
   const RandomStream stream = random_stream (key);
 
-  return random_stream_uniform (&stream, index);
+  return stream_uniform (&stream, index);
 }
 
 static double
@@ -132,7 +132,7 @@ random_normal_quantile (double p)
 double
 random_stream_normal (const RandomStream *stream, uint64_t index)
 {
-  return random_normal_quantile (random_stream_uniform (stream, index));
+  return random_normal_quantile (stream_uniform (stream, index));
 }
 
 double

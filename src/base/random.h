@@ -8,8 +8,7 @@ typedef struct { uint64_t seed, run, entity, purpose; } RandomKey;
 /* The part of a key that all draws of one stream share, worked out once. */
 typedef struct { uint64_t key, high; } RandomStream;
 RandomStream random_stream (const RandomKey *key);
-double   random_stream_uniform (const RandomStream *stream, uint64_t index);   /* the same numbers as by the key */
-double   random_stream_normal  (const RandomStream *stream, uint64_t index);
+double   random_stream_normal (const RandomStream *stream, uint64_t index);   /* the same numbers as by the key */
 void     random_philox  (const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 uint64_t random_bits    (const RandomKey *key, uint64_t index);
 double   random_uniform (const RandomKey *key, uint64_t index);  /* (0, 1) */

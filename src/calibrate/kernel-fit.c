@@ -188,9 +188,12 @@ solve (FitProblem *problem, GError **error)
   return fit_solve (problem, error);
 }
 
-KernelPart *
-kernel_fit (KernelTable *const *tables, guint n_tables, const KernelGroup *group, const KernelForm *form,
-            gboolean (*use) (const KernelRow *row), gboolean keep_residuals, guint *n_rows, GError **error)
+/* One fit over the rows of all tables that belong to the group's GPU, family and
+ * precision, and that `use` (NULL: all) wants.  NULL without error: fewer rows
+ * than a fit is worth (counted in n_rows). */
+static KernelPart *
+fit_form (KernelTable *const *tables, guint n_tables, const KernelGroup *group, const KernelForm *form,
+          gboolean (*use) (const KernelRow *row), gboolean keep_residuals, guint *n_rows, GError **error)
 {
   g_autoptr (GPtrArray) rows = g_ptr_array_new ();
   g_autoptr (GArray) measured = g_array_new (FALSE, FALSE, sizeof (double));
@@ -244,7 +247,7 @@ fit_group (KernelTable *const *tables, guint n_tables, const KernelGroup *group,
     {
       GError *wrong = NULL;
       guint n_rows;
-      KernelPart *part = kernel_fit (tables, n_tables, group, forms[i], use, keep_residuals && i == 0, &n_rows, &wrong);
+      KernelPart *part = fit_form (tables, n_tables, group, forms[i], use, keep_residuals && i == 0, &n_rows, &wrong);
 
       if (wrong != NULL)
         {

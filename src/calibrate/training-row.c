@@ -16,7 +16,7 @@ const char *const skip_few_sizes = "too few sizes";
 /* A printed time and a printed rate further apart than this contradict each other. */
 static const double most_apart = 0.1;
 
-char *
+static char *
 calibration_path (const char *file)
 {
   const char *folder = g_getenv ("LOCKSTEP_CALIBRATION");

@@ -19,7 +19,6 @@ typedef struct
 TrainingReader *training_reader_new  (GError **error);
 void            training_reader_free (TrainingReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrainingReader, training_reader_free)
-char           *calibration_path     (const char *file);   /* caller frees */
 
 /* Why a row is not used: one of these. */
 extern const char *const skip_no_time;        /* "no throughput or time" */

@@ -191,7 +191,7 @@ catalogue_efficiency (Run *run, const TrainingItem *item, Efficiency *out, GErro
   g_auto (TrainingKey) key = { 0 };
 
   return training_key (run->parts, item->read, &key, error)
-         && efficiency_find_without (key.family, key.tuning, key.precision, key.generation, item->read->label, out, error);
+         && efficiency_find (key.family, key.tuning, key.precision, key.generation, item->read->label, out, error);
 }
 
 /* Transformers in stacks that shard or cut them: models/llm.csv has their

@@ -112,14 +112,6 @@ collective_bus_factor (CollectiveOp op, guint64 n_ranks)
     }
 }
 
-guint64
-collective_reducers_needed (const RankGroup *group, const Paths *paths)
-{
-  if (paths->server_capacity <= 0)
-    return 0;
-  return path_servers_needed (group->n_nodes, paths->between.links * paths->between.capacity, paths->server_capacity);
-}
-
 static gboolean
 can_do (const CollectiveAlgorithm *algorithm, const CollectiveCall *call, const RankGroup *group, const Paths *paths, GError **error)
 {

@@ -95,5 +95,3 @@ gboolean collective_flow (const CollectiveCall *call, const RankGroup *group, co
 double   collective_estimate (const CollectiveFlow *flow, const Network *network, double size);
 /* busbw = algbw x this (nccl-tests): all-reduce 2(n-1)/n, all-gather, reduce-scatter, all-to-all (n-1)/n, others 1. */
 double   collective_bus_factor (CollectiveOp op, guint64 n_ranks);
-/* Reducers that would match the workers: ceil (nodes x node rate/server rate). */
-guint64  collective_reducers_needed (const RankGroup *group, const Paths *paths);

@@ -47,10 +47,9 @@ double flow_fill  (const Flow *flow, double hops, double bytes);
 /* Bytes/s between nodes of one of the twins, by all NICs of the node. */
 double flow_between_rate (const Flow *flow);
 
-/* Hops over ranks - 1 [k], wire bytes of a rank a byte of message [w] and its own block [l]. */
+/* Hops over ranks - 1 [k], wire bytes of a rank a byte of message [w]. */
 double ring_hops  (CollectiveOp op);
 double ring_wire  (CollectiveOp op, double n);
-double ring_local (CollectiveOp op, double n, const Paths *paths);
 
 /* Reduce in the node, to the servers and back: reduction servers and BytePS. */
 void   servers_flow (const CollectiveCall *call, const RankGroup *group, const Paths *paths, CollectiveFlow *out);

@@ -73,12 +73,6 @@ play_has_links (Play *play, const PlayJob *spec, uint32_t actor, uint32_t number
 }
 
 void
-play_share (Play *play, const Route *route)
-{
-  use_links (play, route, SEVERAL);
-}
-
-void
 play_expect (Play *play, const PlayJob *spec)
 {
   for (uint32_t actor = 0; actor < play_actors (play, spec); actor++)

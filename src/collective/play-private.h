@@ -35,7 +35,7 @@ typedef struct
   PlayJob  spec;
   uint32_t actors, first_track, first_actor;
   Lane    *lanes;
-  Tick    *actor_end, end;
+  Tick     end;
   double  *sent, *got;
   uint32_t *expected, *left;    /* held: messages that an actor sends and gets, and those still to come */
   gboolean *begun, open;
@@ -52,7 +52,6 @@ struct Play
   NetworkRun *network;
   Id          arrive, arm, begin;      /* handlers */
   GArray     *jobs, *tracks, *sent, *seen, *of_activity, *actor_job;
-  GPtrArray  *traffic;
   uint32_t    spare;
   uint64_t   *user;                    /* of each link: who alone uses it, or SEVERAL */
   double     *bytes;
@@ -93,7 +92,6 @@ void play_on_arm    (gpointer user, Engine *e, uint32_t sent);
 /* play-links.c: a track's links get a user; are it alone's. */
 void     play_use_links (Play *play, const PlayJob *spec, uint32_t actor, uint32_t number, uint64_t user);
 gboolean play_has_links (Play *play, const PlayJob *spec, uint32_t actor, uint32_t number, uint64_t user);
-void     play_share     (Play *play, const Route *route);         /* with anybody */
 uint64_t play_user_on_line (const PlayJob *spec, uint32_t actor, uint32_t number);
 uint32_t play_actors    (const Play *play, const PlayJob *spec);
 

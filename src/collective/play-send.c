@@ -226,7 +226,7 @@ deliver (Play *play, uint32_t sent)
   Lane *lane = &job->lanes[(gsize) peer * job->spec.schedule->lanes + what.lane];
   const Tick now = engine_now (play->engine);
 
-  job->end = job->actor_end[peer] = job->actor_end[from] = now;
+  job->end = now;
   job->got[peer] += what.bytes;
   SENT (play, sent)->next = play->spare;
   play->spare = sent;

@@ -122,7 +122,6 @@ play_streams_count (Play *play, guint number)
 
       job->sent[track->actor] += stream->next * bytes;
       job->got[track->actor] += stream->came * bytes;
-      job->actor_end[track->actor] = MAX (job->actor_end[track->actor], MAX (stream->end, stream->free));
       job->end = MAX (job->end, stream->end);
       track->carried = stream->next * bytes;
       track->step = stream->next / s->chunks;

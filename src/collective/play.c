@@ -76,7 +76,6 @@ new_play (const Fabric *fabric, gboolean apart, Engine *e, NetworkRun *network)
   play->seen = g_array_new (FALSE, TRUE, sizeof (Seen));
   play->of_activity = g_array_new (FALSE, TRUE, sizeof (uint32_t));
   play->actor_job = g_array_new (FALSE, TRUE, sizeof (uint32_t));
-  play->traffic = g_ptr_array_new_with_free_func (g_free);
   play->spare = NOTHING;
   play->user = g_new0 (uint64_t, links + 1);
   play->bytes = g_new0 (double, links + 1);
@@ -103,7 +102,6 @@ play_free (Play *play)
   for (guint i = 0; i < play->jobs->len; i++)
     {
       g_free (JOB (play, i)->lanes);
-      g_free (JOB (play, i)->actor_end);
       g_free (JOB (play, i)->sent);
       g_free (JOB (play, i)->got);
       g_free (JOB (play, i)->expected);
@@ -122,7 +120,6 @@ play_free (Play *play)
   g_array_unref (play->seen);
   g_array_unref (play->of_activity);
   g_array_unref (play->actor_job);
-  g_ptr_array_unref (play->traffic);
   g_free (play->user);
   g_free (play->bytes);
   g_free (play);
@@ -227,7 +224,6 @@ play_add (Play *play, const PlayJob *spec)
   Job job = { .spec = *spec, .actors = play_actors (play, spec), .first_track = play->tracks->len, .first_actor = play->actor_job->len };
 
   job.lanes = g_new (Lane, (gsize) job.actors * s->lanes);
-  job.actor_end = g_new0 (Tick, job.actors);
   job.sent = g_new0 (double, job.actors);
   job.got = g_new0 (double, job.actors);
   g_array_append_val (play->jobs, job);
@@ -270,31 +266,6 @@ play_scale (Play *play, double latency, const double *link)
 {
   play->latency = latency;
   play->slower = link;
-}
-
-typedef struct { Play *play; Route route; double bytes; } Traffic;
-
-static void
-start_traffic (gpointer user, Engine *e, uint32_t argument)
-{
-  Traffic *traffic = user;
-
-  (void) e;
-  (void) argument;
-  network_start (traffic->play->network, 0, traffic->bytes, INFINITY, 1, traffic->route.load, traffic->route.n);
-}
-
-void
-play_traffic (Play *play, uint32_t from, uint32_t to, double bytes, Tick start)
-{
-  Traffic *traffic = g_new0 (Traffic, 1);
-
-  traffic->play = play;
-  traffic->bytes = bytes;
-  g_ptr_array_add (play->traffic, traffic);
-  fabric_route (play->fabric, from, to, &traffic->route);
-  play_share (play, &traffic->route);
-  engine_at (play->engine, start, engine_handler (play->engine, start_traffic, traffic), 0);
 }
 
 void
@@ -357,12 +328,6 @@ play_end (const Play *play, guint job)
   return JOB (play, job)->end;
 }
 
-Tick
-play_actor_end (const Play *play, guint job, uint32_t actor)
-{
-  return JOB (play, job)->actor_end[actor];
-}
-
 guint64
 play_messages (const Play *play)
 {
@@ -379,12 +344,6 @@ double
 play_sent (const Play *play, guint job, uint32_t actor)
 {
   return JOB (play, job)->sent[actor];
-}
-
-double
-play_got (const Play *play, guint job, uint32_t actor)
-{
-  return JOB (play, job)->got[actor];
 }
 
 double

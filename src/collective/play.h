@@ -52,20 +52,16 @@ void     play_settle   (Play *play);
 void     play_scale    (Play *play, double latency, const double *link);
 /* Before the run.  Returns the job's number, from 0. */
 guint    play_add      (Play *play, const PlayJob *job);
-/* Other traffic: bytes from one end to another, from `start` on. */
-void     play_traffic  (Play *play, uint32_t from, uint32_t to, double bytes, Tick start);
 /* Each message as it ends; slower.  Messages then are all activities on the network. */
 void     play_watch    (Play *play, PlaySeen seen, gpointer user);
 /* An actor that waits for ever is an error that names it. */
 gboolean play_run      (Play *play, GError **error);
 
-/* When all of a job's messages came; of one actor: the last that it sent or got. */
+/* When all of a job's messages came. */
 Tick     play_end      (const Play *play, guint job);
-Tick     play_actor_end (const Play *play, guint job, uint32_t actor);
 guint64  play_messages (const Play *play);
 guint64  play_shared   (const Play *play);      /* of them, those whose links others may use too */
 double   play_sent     (const Play *play, guint job, uint32_t actor);   /* bytes */
-double   play_got      (const Play *play, guint job, uint32_t actor);
 double   play_job_sent (const Play *play, guint job);                   /* of all its actors */
 void     play_totals   (const Play *play, double *sent, double *got);    /* of all actors */
 double   play_bytes    (const Play *play, Id link);                      /* of the fabric's network */

@@ -18,9 +18,9 @@ ring_wire (CollectiveOp op, double n)
   return op == OP_BROADCAST ? 1 : ring_hops (op) * (n - 1) / n;
 }
 
-/* A rank's own block goes through the kernel too. */
-double
-ring_local (CollectiveOp op, double n, const Paths *paths)
+/* A rank's own block [l] goes through the kernel too. */
+static double
+local_block (CollectiveOp op, double n, const Paths *paths)
 {
   return op == OP_BROADCAST || !isfinite (paths->local) ? 0 : 1 / n;
 }
@@ -41,7 +41,7 @@ ring_box (Flow *flow, const CollectiveCall *call, Protocol p)
 {
   const Paths *paths = flow->paths;
   const double hops = ring_hops (call->op) * (flow->n - 1) * paths->in_node.hop[p];
-  const double w = ring_wire (call->op, flow->n), l = ring_local (call->op, flow->n, paths);
+  const double w = ring_wire (call->op, flow->n), l = local_block (call->op, flow->n, paths);
   const double rate = paths->in_node.rate * paths->in_node.share[p];
   const double wire = w / rate, bytes = wire + (l > 0 ? l / paths->local : 0);
 
@@ -104,7 +104,7 @@ static void
 across (Flow *flow, const CollectiveCall *call, Protocol p)
 {
   const Paths *paths = flow->paths;
-  const double k = ring_hops (call->op), w = ring_wire (call->op, flow->n), l = ring_local (call->op, flow->n, paths);
+  const double k = ring_hops (call->op), w = ring_wire (call->op, flow->n), l = local_block (call->op, flow->n, paths);
   const double share = paths->between.share[p], nodes_rate = flow_between_rate (flow);
   const double rate = share * (flow->per_node > 1 ? flow_blend (paths->in_node.rate, nodes_rate, paths->blend) : nodes_rate);
   const double wire = w / rate, bytes = wire + (l > 0 ? l / paths->local : 0);

@@ -149,8 +149,8 @@ world_folded (const FabricWorld *world)
   return world->folded;
 }
 
-gboolean
-world_closed (const FabricWorld *world)
+static gboolean
+is_closed (const FabricWorld *world)
 {
   return world->network != NULL;
 }
@@ -171,11 +171,11 @@ world_links (FabricWorld *world, const char *name, guint bundle, Id class, uint3
     {
       const Kind new = { .name = name, .bundle = bundle, .class = class };
 
-      g_return_val_if_fail (!world_closed (world), 0);
+      g_return_val_if_fail (!is_closed (world), 0);
       g_array_append_val (world->kinds, new);
       kind = &g_array_index (world->kinds, Kind, world->kinds->len - 1);
     }
-  if (!world_closed (world))
+  if (!is_closed (world))
     {
       kind->n = MAX (kind->n, n);
       kind->capacity = MAX (kind->capacity, capacity);

@@ -31,7 +31,6 @@ Id             world_class   (const FabricWorld *world, Id link, uint32_t *numbe
 uint32_t world_ranks    (const FabricWorld *world);
 uint32_t world_per_node (const FabricWorld *world);
 gboolean world_folded   (const FabricWorld *world);
-gboolean world_closed   (const FabricWorld *world);
 /* Links of a kind: before the links are made its capacity is the largest asked for.
  * Then the first of them, and what share of one `capacity` is. */
 Id       world_links    (FabricWorld *world, const char *name, guint bundle, Id class, uint32_t n, double capacity, double *share);

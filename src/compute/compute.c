@@ -102,7 +102,7 @@ set_efficiency (ComputeModel *model, const ComputeSpec *spec, const char *worklo
       model->efficiency_origin = (Origin) { ORIGIN_DERIVED, "models/kernel: each kernel has its own" };
       return TRUE;
     }
-  if (!efficiency_find_without (workload_class, tuning, efficiency_precision (model->precision), model->gpu->generation, model->without,
+  if (!efficiency_find (workload_class, tuning, efficiency_precision (model->precision), model->gpu->generation, model->without,
                                 &found, error))
     return FALSE;
   model->efficiency = found.value;

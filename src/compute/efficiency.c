@@ -294,15 +294,8 @@ try_level (const Query *q, const Level *level, Efficiency *out, gboolean *found,
 }
 
 gboolean
-efficiency_find (const char *family, const char *tuning, Precision precision, const char *generation,
-                 Efficiency *out, GError **error)
-{
-  return efficiency_find_without (family, tuning, efficiency_precision (precision), generation, NULL, out, error);
-}
-
-gboolean
-efficiency_find_without (const char *family, const char *tuning, const char *precision, const char *generation,
-                         const char *without, Efficiency *out, GError **error)
+efficiency_find (const char *family, const char *tuning, const char *precision, const char *generation,
+                 const char *without, Efficiency *out, GError **error)
 {
   g_autofree char *path = g_build_filename (part_folder (), "efficiency.csv", NULL);
   g_autoptr (CsvTable) table = csv_load (path, error);

@@ -12,13 +12,11 @@ typedef struct
   Origin origin;             /* text interned: lives as long as the program */
 } Efficiency;
 
-/* Reads models/efficiency.csv and takes the narrowest key that has a row.
- * An unknown tuning is an error that names the known ones. */
-gboolean efficiency_find (const char *family, const char *tuning, Precision precision,
-                          const char *generation, Efficiency *out, GError **error);
-/* The same by the table's words, as if the rows of one source were not there
- * (NULL: all); then the medians over several sources are not there either. */
-gboolean efficiency_find_without (const char *family, const char *tuning, const char *precision, const char *generation,
-                                  const char *without, Efficiency *out, GError **error);
+/* Reads models/efficiency.csv and takes the narrowest key, in the table's words, that
+ * has a row; as if the rows of the source `without` were not there (NULL: all), then
+ * the medians over several sources are not there either.  An unknown tuning is an
+ * error that names the known ones. */
+gboolean efficiency_find (const char *family, const char *tuning, const char *precision, const char *generation,
+                          const char *without, Efficiency *out, GError **error);
 /* The table's word for a precision: "fp32", "tf32", "amp", "fp8". */
 const char *efficiency_precision (Precision precision);

@@ -114,16 +114,6 @@ engine_left (const Engine *e, Id activity)
 }
 
 Id
-engine_activity_meeting (const Engine *e, Id activity)
-{
-  g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);
-
-  const uint32_t owner = e->activity.at[activity].owner;
-
-  return owner & OWNER_TASK ? 0 : owner;
-}
-
-Id
 engine_activity_task (const Engine *e, Id activity)
 {
   g_return_val_if_fail (activity > 0 && activity <= e->activity.n, 0);

@@ -7,7 +7,5 @@ typedef struct Arena Arena;
 Arena   *arena_new   (void);
 void     arena_free  (Arena *arena);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Arena, arena_free)
-void     arena_reset (Arena *arena);                 /* keeps the blocks */
 gpointer arena_alloc (Arena *arena, gsize bytes);    /* zeroed, 16-byte aligned, never NULL */
-char    *arena_strdup (Arena *arena, const char *text);
 #define arena_array(arena, type, n) ((type *) arena_alloc ((arena), sizeof (type) * (gsize) (n)))

@@ -32,12 +32,9 @@ engine_expect (Engine *e, uint32_t tasks, uint32_t rated, uint32_t edges)
 }
 
 Id
-engine_queue (Engine *e, Id owner)
+engine_queue (Engine *e)
 {
-  const Id id = ARRAY_ADD (&e->queue);
-
-  e->queue.at[id].owner = owner;
-  return id;
+  return ARRAY_ADD (&e->queue);
 }
 
 static Id
@@ -199,12 +196,6 @@ engine_n_meetings (const Engine *e)
 }
 
 Id
-engine_queue_owner (const Engine *e, Id queue)
-{
-  return queue > 0 && queue <= e->queue.n ? e->queue.at[queue].owner : 0;
-}
-
-Id
 engine_queue_first (const Engine *e, Id queue)
 {
   return queue > 0 && queue <= e->queue.n ? e->queue.at[queue].first : 0;
@@ -215,16 +206,4 @@ engine_next_member (const Engine *e, Id task)
 {
   g_return_val_if_fail (task > 0 && task <= e->task.n, 0);
   return e->more.at[task].next_member;
-}
-
-Id
-engine_next_edge (const Engine *e, Id *edge)
-{
-  if (*edge == 0)
-    return 0;
-
-  const Edge *this = &e->edge.at[*edge];
-
-  *edge = this->next;
-  return this->task;
 }

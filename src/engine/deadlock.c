@@ -7,8 +7,8 @@
 #define NAMED_MAX 6
 #define SEARCH_MAX 4000000   /* steps of the search for an opposite order */
 
-void
-engine_describe (const Engine *e, Id task, GString *out)
+static void
+describe_task (const Engine *e, Id task, GString *out)
 {
   if (e->hooks.describe != NULL)
     e->hooks.describe (e->user, task, out);
@@ -29,7 +29,7 @@ describe_wait (const Engine *e, Id task, GString *out)
 {
   const Task *t = &e->task.at[task];
 
-  engine_describe (e, task, out);
+  describe_task (e, task, out);
   if (t->waits > 0)
     g_string_append_printf (out, " waits for %u other%s", t->waits, t->waits == 1 ? "" : "s");
   else if (t->kind == TASK_MEET)
@@ -93,9 +93,9 @@ find_opposite (const Engine *e, Id a, uint32_t *steps, Order *one, Order *other)
 static void
 append_order (const Engine *e, const Order *order, GString *out)
 {
-  engine_describe (e, order->here, out);
+  describe_task (e, order->here, out);
   g_string_append (out, " before ");
-  engine_describe (e, order->then, out);
+  describe_task (e, order->then, out);
 }
 
 static void

@@ -17,7 +17,7 @@ enum { EVENT_TASK, EVENT_ACTIVITY, EVENT_MEETING, EVENT_HANDLER, EVENT_ADDED };
 #define EVENT_INDEX (((uint32_t) 1 << EVENT_SHIFT) - 1)
 #define EVENT_TARGET(kind, id) ((uint32_t) (kind) << EVENT_SHIFT | (id))
 
-typedef struct { Id first, head, tail, owner; } Queue;   /* head: the first unfinished */
+typedef struct { Id first, head, tail; } Queue;   /* head: the first unfinished */
 typedef struct { Id task, next; } Edge;
 enum { STATE_OPEN, STATE_STARTED, STATE_ENDED };
 typedef struct { Id edge_tail, next_member; } TaskMore;
@@ -78,7 +78,6 @@ array_add (gpointer *at, uint32_t *n, uint32_t *room, gsize size)
 
 void engine_fail      (Engine *e, EngineError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void engine_fail_number (Engine *e, const char *format, double number) G_GNUC_PRINTF (2, 0);   /* one %s */
-void engine_describe  (const Engine *e, Id task, GString *out);
 void engine_deadlock  (Engine *e);   /* sets the error */
 void engine_note_last (Engine *e, Id task, Id before);   /* `before` ended now and held `task` up */
 void engine_fill_activity (Engine *e, Id id, double amount, uint32_t owner);

@@ -63,7 +63,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Engine, engine_free)
 
 /* Building.  Tasks go to the back of their queue in the order of these calls.
  * O(1) each, amortised. */
-Id   engine_queue      (Engine *e, Id owner);
+Id   engine_queue      (Engine *e);
 /* So many more will come, `rated` of the tasks: memory is taken once. */
 void engine_expect     (Engine *e, uint32_t tasks, uint32_t rated, uint32_t edges);
 Id   engine_task_fixed (Engine *e, Id queue, Tick work, uint8_t cause, uint16_t step);
@@ -97,7 +97,6 @@ void   engine_set_rate  (Engine *e, Id activity, double rate);  /* units a tick;
 void   engine_cancel    (Engine *e, Id activity);               /* it never ends */
 double engine_rate      (const Engine *e, Id activity);
 double engine_left      (const Engine *e, Id activity);         /* units left at now */
-Id     engine_activity_meeting (const Engine *e, Id activity);  /* 0: a task's */
 Id     engine_activity_task    (const Engine *e, Id activity);
 void   engine_end_meeting (Engine *e, Id meeting);              /* at now, without an activity */
 /* Ends one waiting member by itself, now; the last one ends the meeting.  For each member, or for none. */
@@ -113,8 +112,5 @@ const Task    *engine_get_task    (const Engine *e, Id task);
 const Meeting *engine_get_meeting (const Engine *e, Id meeting);
 uint32_t       engine_n_tasks     (const Engine *e);            /* ids 1..n */
 uint32_t       engine_n_meetings  (const Engine *e);
-Id             engine_queue_owner (const Engine *e, Id queue);
 Id             engine_queue_first (const Engine *e, Id queue);  /* first task in issue order; follow Task.next */
 Id             engine_next_member (const Engine *e, Id task);   /* next member task of its meeting */
-/* Edges of a task: *edge starts at Task.edges; returns the successor and moves on, 0 at the end. */
-Id             engine_next_edge   (const Engine *e, Id *edge);

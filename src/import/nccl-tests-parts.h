@@ -35,5 +35,3 @@ guint    reading_system (Reading *reading, const char *gpu, const char *intra, c
 void     reading_skip   (Reading *reading, guint line, guint index, NcclTestsReason reason);
 void     reading_remark (Reading *reading, guint line, const char *format, ...) G_GNUC_PRINTF (3, 4);
 gboolean reading_wrong  (const Reading *reading, guint line, GError **error, const char *format, ...) G_GNUC_PRINTF (4, 5);
-/* nccl-tests' own factor of busbw over algbw. */
-double   nccl_tests_factor (CollectiveOp op, double ranks);

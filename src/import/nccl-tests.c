@@ -42,12 +42,6 @@ nccl_tests_op (const char *text, CollectiveOp *op, const char **name)
   return FALSE;
 }
 
-double
-nccl_tests_factor (CollectiveOp op, double ranks)
-{
-  return collective_bus_factor (op, (guint64) ranks);
-}
-
 static char *
 place (const Reading *reading, guint line)
 {
@@ -196,7 +190,8 @@ differs (double printed, double computed)
 static gboolean
 check_pass (Reading *reading, const Pass *pass)
 {
-  const double ranks = (double) (pass->nodes * pass->per_node);
+  const guint64 ranks = pass->nodes * pass->per_node;
+  const double factor = collective_bus_factor (pass->op, ranks);
   const double algbw = pass->size / (pass->time * 1e3);
   const double base = isfinite (pass->algbw) && pass->algbw > 0.5 ? pass->algbw : algbw;
   NcclTestsReason reason;
@@ -218,11 +213,11 @@ check_pass (Reading *reading, const Pass *pass)
       reason = NCCL_TESTS_INCONSISTENT;
       reading_remark (reading, pass->line, "algbw %.4g GB/s, but size/time is %.4g; the row is left out", pass->algbw, algbw);
     }
-  else if (differs (pass->busbw, base * nccl_tests_factor (pass->op, ranks)))
+  else if (differs (pass->busbw, base * factor))
     {
       reason = NCCL_TESTS_INCONSISTENT;
-      reading_remark (reading, pass->line, "busbw %.4g GB/s, but algbw times %.4g for %s on %g ranks is %.4g; the row is left out",
-                      pass->busbw, nccl_tests_factor (pass->op, ranks), pass->op_name, ranks, base * nccl_tests_factor (pass->op, ranks));
+      reading_remark (reading, pass->line, "busbw %.4g GB/s, but algbw times %.4g for %s on %" G_GUINT64_FORMAT " ranks is %.4g; the row is left out",
+                      pass->busbw, factor, pass->op_name, ranks, base * factor);
     }
   else
     return TRUE;

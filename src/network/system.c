@@ -208,7 +208,7 @@ system_load (const char *name, GError **error)
   System residuals = { 0 };
 
   if (part == NULL || !key_file_check (part, system_groups, error) || !known_names (part, "parameters", error)
-      || !known_names (part, "covariance", error) || !known_names (part, "parameters", error)
+      || !known_names (part, "covariance", error)
       || !key_file_read (part, &system_groups[0], system, error) || !key_file_read (part, &system_groups[3], &residuals, error)
       || !read_values (part, system, error) || !read_onsets (part, system, error) || !read_covariance (part, system, error))
     return NULL;

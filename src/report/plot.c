@@ -167,8 +167,8 @@ measured_csv (const ScaleStudy *study)
   return g_string_free (text, !any);
 }
 
-static gboolean
-plot_study (const ScaleStudy *study, const char *script, const char *title, const char *path, GError **error)
+gboolean
+plot_scaling (const ScaleStudy *study, const char *title, const char *path, GError **error)
 {
   g_autoptr (GString) csv = g_string_new (NULL);
   g_autofree char *measured = measured_csv (study);
@@ -178,20 +178,8 @@ plot_study (const ScaleStudy *study, const char *script, const char *title, cons
   table = csv_parse ("scale", csv->str, csv->len, error);
   if (table == NULL)
     return FALSE;
-  const Picture picture = { script != NULL ? script : plot_pick (table), csv->str, measured, title, NULL };
+  const Picture picture = { plot_pick (table), csv->str, measured, title, NULL };
   return picture_draw (&picture, path, error);
-}
-
-gboolean
-plot_scaling (const ScaleStudy *study, const char *title, const char *path, GError **error)
-{
-  return plot_study (study, NULL, title, path, error);
-}
-
-gboolean
-plot_ledger (const ScaleStudy *study, const char *title, const char *path, GError **error)
-{
-  return plot_study (study, "ledger.gp", title, path, error);
 }
 
 /* The table again, as gnuplot reads it best: no quotes inside a field. */

@@ -37,7 +37,6 @@ typedef enum { PLOT_ERROR_TOOL, PLOT_ERROR_INPUT } PlotError;
 GQuark   plot_error_quark (void);
 gboolean plot_scaling (const ScaleStudy *study, const char *title, const char *path, GError **error);
 /* The losses in ms over the GPUs, stacked. */
-gboolean plot_ledger  (const ScaleStudy *study, const char *title, const char *path, GError **error);
 /* `lockstep plot FILE.csv`: knows by the header which picture fits. */
 gboolean plot_csv     (const char *csv_path, const char *path, GError **error);
 /* Any two columns of a CSV.  `by`: a line for each of its values; NULL: for each value

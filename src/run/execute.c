@@ -376,7 +376,7 @@ execution_run (Execution *x, guint steps, GError **error)
     g_array_set_size (x->drawn, steps * x->graph->tasks->len);
   engine_expect (x->engine, steps * x->graph->tasks->len, steps * rated_tasks (x), steps * x->graph->edges->len);
   for (guint i = 0; i < x->graph->queues->len; i++)
-    engine_queue (x->engine, i);
+    engine_queue (x->engine);
   for (guint step = 0; step < steps; step++)
     add_step (x, step);
   traffic_start (x);

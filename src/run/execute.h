@@ -80,12 +80,11 @@ const StepGraph  *execution_graph   (const Execution *x);
 const Engine     *execution_engine  (const Execution *x);
 const NetworkRun *execution_network (const Execution *x);
 guint             execution_steps   (const Execution *x);
-/* Its messages and the links under them; NULL: all calls were flows. */
-const Play       *execution_play         (const Execution *x);
-const Messages   *execution_plan         (const Execution *x);
-double            execution_play_sent    (const Execution *x, guint group);   /* bytes of a group of the plan, as they were sent */
-const Network    *execution_play_network (const Execution *x);
-double            execution_play_busy    (const Execution *x, Id link);   /* s that the bytes over a link take it */
+/* Its messages; NULL: all calls were flows. */
+const Play       *execution_play      (const Execution *x);
+const Messages   *execution_plan      (const Execution *x);
+double            execution_play_sent (const Execution *x, guint group);   /* bytes of a group of the plan, as they were sent */
+double            execution_play_busy (const Execution *x, Id link);   /* s that the bytes over a link take it */
 gboolean          execution_plays   (const Execution *x, guint call);
 /* From when on a member of a meeting moves bytes, as far as that is known: all have
  * come, or it was done before. */

@@ -414,9 +414,3 @@ execution_play_busy (const Execution *x, Id link)
 
   return play_bytes (m->play, link) / network_link (world_network (messages_world (m->plan)), link)->capacity * m->slower[link];
 }
-
-const Network *
-execution_play_network (const Execution *x)
-{
-  return x->messages != NULL ? world_network (messages_world (x->messages->plan)) : NULL;
-}

@@ -93,4 +93,3 @@ gboolean megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *
 
 void megatron_memory (const StepInput *in, MemoryUse *out);
 GArray *megatron_stages (const StepInput *in);
-void megatron_values (const StepInput *in, ClusterValue value, gpointer user);

@@ -341,7 +341,7 @@ say_constant (const Megatron *m, LlmConstant i, ClusterValue value, gpointer use
   value (user, "strategy", llm_constant_names[i], text, &m->llm.origin[i]);
 }
 
-void
+static void
 megatron_values (const StepInput *in, ClusterValue value, gpointer user)
 {
   g_auto (Megatron) m = { 0 };

@@ -33,7 +33,8 @@ of_tokens (const StepInput *in)
   return in->workload->packing.kind == PACKING_UNPADDED ? &in->workload->packing.tokens : &whole;
 }
 
-double
+/* FLOP of attention over those of full sequences. */
+static double
 packed_attention (const StepInput *in)
 {
   return of_attention (in)->mean;

@@ -8,8 +8,7 @@
  * Dao 2022; block masks of FlexAttention, 2024) come with such packing unless the
  * scenario says unfused: those compute all scores and mask them. */
 gboolean packed_fused     (const StepInput *in);
-/* FLOP of attention, and tokens, over those of full sequences. */
-double   packed_attention (const StepInput *in);
+/* Tokens over those of full sequences. */
 double   packed_tokens    (const StepInput *in);
 /* Rows of the workload whose work goes with the tokens: not with sequences, nor with scores in memory. */
 gboolean packed_row       (const StepInput *in, const Layer *layer);

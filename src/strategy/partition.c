@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategy/partition.h"
 
-guint
+static guint
 partition_of (const Partition *partition, guint64 rank)
 {
   if (partition->part != NULL)

@@ -23,7 +23,6 @@ Partition *partition_new  (guint64 ranks, guint64 special, gboolean each, const 
 Partition *partition_periodic (guint64 ranks, guint64 period);
 void       partition_free (Partition *partition);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Partition, partition_free)
-guint      partition_of   (const Partition *partition, guint64 rank);
 /* Which of the meetings of one kind of group each part takes part in, numbered by
  * their first parts: groups of the same parts are one meeting.  *meetings: how
  * many.  Caller frees. */

@@ -69,7 +69,7 @@ layer_list_tensor (LayerList *list, double elements)
   g_array_append_val (list->tensors, elements);
 }
 
-guint
+static guint
 layer_list_tensors (const LayerList *list)
 {
   return list->tensors->len;

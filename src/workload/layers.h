@@ -10,7 +10,6 @@ void       layer_list_free   (LayerList *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LayerList, layer_list_free)
 /* A tensor of the layer that comes next. */
 void       layer_list_tensor (LayerList *list, double elements);
-guint      layer_list_tensors (const LayerList *list);   /* so far, in all */
 /* `name` is copied; what it says about tying counts.  The tensors noted since the last are its parameters. */
 void       layer_list_add    (LayerList *list, const char *name, const Layer *layer);
 /* Hands everything over with its sums; `list` is empty then. */
