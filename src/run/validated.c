@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { TABLE, GPU, NODES, ROWS, MEDIAN, P90, N_COLUMNS };
-static const char *const column_names[N_COLUMNS] = { "table", "gpu", "nodes", "rows", "median", "p90" };
+enum { TABLE, STRATEGY, NETWORKS, GPU, NODES, ROWS, MEDIAN, P90, N_COLUMNS };
+static const char *const column_names[N_COLUMNS] = { "table", "strategy", "networks", "gpu", "nodes", "rows", "median", "p90" };
 
 static gpointer
 load_table (gconstpointer what, GError **error)
@@ -23,50 +23,101 @@ free_table (gpointer table)
   csv_free (table);
 }
 
+/* One of a fixed list: no copy. */
 static const char *
-nodes_word (const Point *point)
+strategy_word (const char *kind)
 {
-  return point_gpus (point) < 2 ? "none" : cluster_nodes (point->cluster) > 1 ? "several" : "one";
+  static const char *const sharded[] = { "zero", "fsdp", NULL };
+
+  if (g_strv_contains (sharded, kind))
+    return "sharded";
+  return g_str_equal (kind, "megatron") ? "split" : g_str_equal (kind, "parameter-server") ? "servers" : "replicas";
 }
 
-/* 3: this GPU; 2: its generation; 0: neither.  The line names a model ("V100")
+static const char *
+networks_word (const Workload *workload)
+{
+  static const char *const sequences[] = { "bert", "gnmt", "transformer", NULL };
+  static const char *const recommenders[] = { "ncf", "dlrm", NULL };
+
+  if (workload->dims.experts > 1)
+    return "experts";
+  return g_strv_contains (sequences, workload->family) ? "sequences"
+         : g_strv_contains (recommenders, workload->family) ? "recommenders" : "images";
+}
+
+ValidatedKind
+validated_kind (const Point *point)
+{
+  return (ValidatedKind) {
+    .strategy = strategy_word (point->strategy->name),
+    .networks = networks_word (point->workload),
+    .nodes = point_gpus (point) < 2 ? "none" : cluster_nodes (point->cluster) > 1 ? "several" : "one",
+  };
+}
+
+/* 2: this GPU; 1: its generation; 0: neither.  The line names a model ("V100")
  * that stands in the part's name ("V100-SXM2-16GB"). */
-static int
+static guint
 gpu_score (const Gpu *gpu, const char *model)
 {
   g_autoptr (Gpu) other = NULL;
+  const gsize length = strlen (model);
 
-  if (g_str_has_prefix (gpu->name, model))
-    return 3;
+  if (g_str_has_prefix (gpu->name, model) && !g_ascii_isalnum (gpu->name[length]))
+    return 2;
   other = gpu_load (model, NULL);
-  return other != NULL && g_strcmp0 (other->generation, gpu->generation) == 0 ? 2 : 0;
+  return other != NULL && g_strcmp0 (other->generation, gpu->generation) == 0 ? 1 : 0;
+}
+
+/* How a line agrees with a point. */
+typedef struct { gboolean strategy, networks, gpu, nodes; } Agreement;
+
+/* Strategy and networks before the product and the number of nodes: they decide
+ * which terms of the model a row tests. */
+static guint
+agreement_score (const Agreement *a)
+{
+  return 8 * a->strategy + 4 * a->networks + 2 * a->gpu + a->nodes;
 }
 
 static char *
-sentence (const CsvTable *table, guint row, const guint column[N_COLUMNS], int score, gboolean same_nodes, GError **error)
+sentence (const CsvTable *table, guint row, const guint column[N_COLUMNS], const Agreement *agrees, GError **error)
 {
   double median, p90;
   const char *nodes = csv_text (table, row, column[NODES]);
+  g_autoptr (GPtrArray) other = g_ptr_array_new ();
+  g_autofree char *differs = NULL;
 
   if (!csv_number_in (table, row, column[MEDIAN], 0, 1e3, &median, error)
       || !csv_number_in (table, row, column[P90], 0, 1e3, &p90, error))
     return NULL;
-  return g_strdup_printf ("%s, %s%s on %s%s: %s rows, median error %.0f %%, 90 %% of them within %.0f %%",
+  if (!agrees->strategy)
+    g_ptr_array_add (other, "another strategy");
+  if (!agrees->networks)
+    g_ptr_array_add (other, "other networks");
+  if (!agrees->gpu)
+    g_ptr_array_add (other, "a GPU of the same generation");
+  if (!agrees->nodes)
+    g_ptr_array_add (other, "another number of nodes");
+  g_ptr_array_add (other, NULL);
+  differs = g_strjoinv (", ", (char **) other->pdata);
+  return g_strdup_printf ("%s, %s on %s%s%s%s: %s rows, median error %.0f %%, 90 %% of them within %.0f %%",
                           csv_text (table, row, column[TABLE]), csv_text (table, row, column[GPU]),
-                          score < 3 ? " (same generation)" : "",
                           g_str_equal (nodes, "none") ? "one GPU" : g_str_equal (nodes, "one") ? "one node" : "several nodes",
-                          same_nodes ? "" : " (no table for yours)", csv_text (table, row, column[ROWS]), 100 * median, 100 * p90);
+                          *differs != '\0' ? " (" : "", differs, *differs != '\0' ? ")" : "",
+                          csv_text (table, row, column[ROWS]), 100 * median, 100 * p90);
 }
 
 char *
 validated_nearest (const Point *point, Shelf *parts, GError **error)
 {
-  static const ShelfKind kind = { "validated", load_table, free_table };
-  const CsvTable *table = shelf_get (parts, &kind, "validated", NULL, error);
+  static const ShelfKind shelf_kind = { "validated", load_table, free_table };
+  const CsvTable *table = shelf_get (parts, &shelf_kind, "validated", NULL, error);
   const Gpu *gpu = cluster_gpu (point->cluster);
-  int best = 0, best_gpu = 0;
-  gboolean best_nodes = FALSE;
-  guint column[N_COLUMNS], nearest = 0;
+  const ValidatedKind kind = validated_kind (point);
+  guint column[N_COLUMNS], nearest = G_MAXUINT;
+  Agreement best = { FALSE, FALSE, FALSE, FALSE };
   double most_rows = 0;
 
   if (table == NULL)
@@ -78,22 +129,22 @@ validated_nearest (const Point *point, Shelf *parts, GError **error)
     }
   for (guint row = 0; row < csv_rows (table); row++)
     {
-      const int of_gpu = gpu_score (gpu, csv_text (table, row, column[GPU]));
-      const gboolean nodes = g_str_equal (csv_text (table, row, column[NODES]), nodes_word (point));
-      const int score = of_gpu == 0 ? 0 : 2 * of_gpu + (nodes ? 1 : 0);
+      const guint of_gpu = gpu_score (gpu, csv_text (table, row, column[GPU]));
+      const Agreement agrees = { g_str_equal (csv_text (table, row, column[STRATEGY]), kind.strategy),
+                                 g_str_equal (csv_text (table, row, column[NETWORKS]), kind.networks), of_gpu == 2,
+                                 g_str_equal (csv_text (table, row, column[NODES]), kind.nodes) };
+      const guint score = agreement_score (&agrees), best_score = agreement_score (&best);
       double rows;
 
       if (!csv_number_in (table, row, column[ROWS], 0, 1e9, &rows, error))
         return NULL;
-      if (score < best || score == 0 || (score == best && rows <= most_rows))
+      if (of_gpu == 0 || (nearest != G_MAXUINT && (score < best_score || (score == best_score && rows <= most_rows))))
         continue;
-      best = score;
-      best_gpu = of_gpu;
-      best_nodes = nodes;
+      best = agrees;
       nearest = row;
       most_rows = rows;
     }
-  if (best == 0)
+  if (nearest == G_MAXUINT)
     return g_strdup_printf ("no published table with a GPU like %s", gpu->name);
-  return sentence (table, nearest, column, best_gpu, best_nodes, error);
+  return sentence (table, nearest, column, &best, error);
 }
