@@ -337,12 +337,35 @@ label_of (const char *name)
                      G_CSET_a_2_z G_CSET_DIGITS "-", '-');
 }
 
+/* Beyond any kernel: 1e15 bytes or elements, 1e12 us are 12 days, an exaFLOP/s is 1e6. */
+static const double largest_dim = 1e15, longest_us = 1e12, fastest_tflops = 1e6;
+
+/* What is no number, or none that can be, is a slip and no row to pass over; nothing, or 0, is. */
+static gboolean
+check_numbers (const CsvTable *csv, const Columns *columns, GError **error)
+{
+  double value;
+
+  for (guint line = 0; line < csv_rows (csv); line++)
+    {
+      for (guint i = 0; i < columns->n_dims; i++)
+        if (!csv_number_in (csv, line, columns->dims[i], 0, largest_dim, &value, error))
+          return FALSE;
+      if (!csv_number_in (csv, line, columns->time, 0, longest_us, &value, error)
+          || (columns->tflops >= 0 && !csv_number_in (csv, line, (guint) columns->tflops, 0, fastest_tflops, &value, error)))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static gboolean
 read_rows (KernelTable *table, const Columns *columns, GError **error)
 {
   g_autoptr (GString) key = g_string_new (NULL);
   LastGpu last = { NULL, NULL };
 
+  if (columns != NULL && !check_numbers (table->csv, columns, error))
+    return FALSE;
   for (guint i = 0; i < table->n_rows; i++)
     {
       table->rows[i].line = i;

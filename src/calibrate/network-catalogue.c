@@ -290,9 +290,9 @@ network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path,
   int nearest = TIER_GENERATION;
 
   fit->points = g_array_new (FALSE, FALSE, sizeof (NetworkPoint));
-  if (!network_model_init (&fit->model, shelf, names, 0, error) || !load_donors (shelf, path, &donors, error))
+  if (!network_model_init (&fit->model, shelf, names, 0, error) || !load_donors (shelf, path, &donors, error)
+      || !network_platform_find (path, &platform, error))
     return NULL;
-  network_platform_find (path, &platform);
   donors.launch = platform.launch;
   fit->model.rails = MAX (platform.rails, 1);
   network_priors (&fit->model, none, &priors);

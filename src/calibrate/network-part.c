@@ -23,35 +23,51 @@ given_text (const CsvTable *table, guint row, const char *column)
   return *text != '\0' ? g_strdup (text) : NULL;
 }
 
-static double
-given_number (const CsvTable *table, guint row, const char *column)
+/* More than any node has, of rails and of GB/s. */
+static const double most_rails = 1024, most_rate = 1e5;
+
+/* NAN: nothing given. */
+static gboolean
+given_number (const CsvTable *table, guint row, const char *column, double most, double *value, GError **error)
 {
   const int at = csv_column (table, column);
-  double value = NAN;
 
-  return at >= 0 && csv_number (table, row, (guint) at, &value, NULL) ? value : NAN;
+  *value = NAN;
+  return at < 0 || csv_number_in (table, row, (guint) at, 0, most, value, error);
 }
 
-void
-network_platform_find (const char *path, NetworkPlatform *out)
+static gboolean
+read_platform (const CsvTable *table, guint row, NetworkPlatform *out, GError **error)
+{
+  double rails, rate;
+
+  if (!given_number (table, row, "rails", most_rails, &rails, error) || !given_number (table, row, "node_rate_GBps", most_rate, &rate, error))
+    return FALSE;
+  out->intra = given_text (table, row, "intra");
+  out->launch = given_text (table, row, "launch");
+  out->origin = given_text (table, row, "origin");
+  out->node_rate = rate * 1e9;
+  out->rails = rails >= 1 ? (guint) rails : 0;
+  return TRUE;
+}
+
+gboolean
+network_platform_find (const char *path, NetworkPlatform *out, GError **error)
 {
   g_autofree char *base = g_path_get_basename (path), *list = g_build_filename (part_folder (), "..", "calibration", "network-platforms.csv", NULL);
-  g_autoptr (CsvTable) table = g_file_test (list, G_FILE_TEST_IS_REGULAR) ? csv_load (list, NULL) : NULL;
-  const int file = table != NULL ? csv_column (table, "file") : -1;
+  g_autoptr (CsvTable) table = NULL;
+  guint file;
 
   *out = (NetworkPlatform) { .node_rate = NAN };
-  for (guint row = 0; file >= 0 && row < csv_rows (table); row++)
-    if (g_pattern_match_simple (csv_text (table, row, (guint) file), base))
-      {
-        const double rails = given_number (table, row, "rails");
-
-        out->intra = given_text (table, row, "intra");
-        out->launch = given_text (table, row, "launch");
-        out->origin = given_text (table, row, "origin");
-        out->node_rate = given_number (table, row, "node_rate_GBps") * 1e9;
-        out->rails = rails >= 1 ? (guint) rails : 0;
-        return;
-      }
+  if (!g_file_test (list, G_FILE_TEST_IS_REGULAR))
+    return TRUE;
+  table = csv_load (list, error);
+  if (table == NULL || !csv_require (table, "file", &file, error))
+    return FALSE;
+  for (guint row = 0; row < csv_rows (table); row++)
+    if (g_pattern_match_simple (csv_text (table, row, file), base))
+      return read_platform (table, row, out, error);
+  return TRUE;
 }
 
 /* "A100-SXM4-80GB" "nvswitch" "ib" -> "a100-sxm4-80gb-nvswitch-ib" */
@@ -234,8 +250,7 @@ network_calibrate (const char *const *paths, GString *part, GString *report, GSt
   if (!one_system (systems, error))
     return FALSE;
   system = g_ptr_array_index (systems, 0);
-  network_platform_find (paths[0], &platform);
-  fit = network_fit_new (shelf, system->names, system->rows, error);
+  fit = network_platform_find (paths[0], &platform, error) ? network_fit_new (shelf, system->names, system->rows, error) : NULL;
   if (fit == NULL)
     return FALSE;
   append_part (fit, system->names, &platform, files->str, part);

@@ -9,8 +9,9 @@ typedef struct
   double  node_rate;                 /* bytes/s; NAN: not known */
   guint   rails;                     /* 0: not known */
 } NetworkPlatform;
-void network_platform_find  (const char *path, NetworkPlatform *out);
-void network_platform_clear (NetworkPlatform *platform);
+/* What the first line says whose pattern the file's name fits; none: nothing known.  Errors are of CSV_ERROR. */
+gboolean network_platform_find  (const char *path, NetworkPlatform *out, GError **error);
+void     network_platform_clear (NetworkPlatform *platform);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NetworkPlatform, network_platform_clear)
 
 /* `lockstep calibrate network`: tables and logs of one installation to the text of

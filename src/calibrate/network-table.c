@@ -38,12 +38,13 @@ find_site (const char *path)
 }
 
 /* The link in the node, where the table does not say it. */
-static void
-fill_links (NetworkTable *table, const char *path)
+static gboolean
+fill_links (NetworkTable *table, const char *path, GError **error)
 {
   g_auto (NetworkPlatform) platform = { 0 };
 
-  network_platform_find (path, &platform);
+  if (!network_platform_find (path, &platform, error))
+    return FALSE;
   for (guint i = 0; platform.intra != NULL && i < table->tests->systems->len; i++)
     {
       NcclTestsSystem *system = g_ptr_array_index (table->tests->systems, i);
@@ -54,6 +55,7 @@ fill_links (NetworkTable *table, const char *path)
           system->intra = g_strdup (platform.intra);
         }
     }
+  return TRUE;
 }
 
 /* A rack whose GPUs one NVLink domain joins is one box, whatever its trays are called. */
@@ -106,7 +108,8 @@ network_table_load (const char *path, GError **error)
   if (table->tests == NULL)
     return NULL;
   table->site = find_site (path);
-  fill_links (table, path);
+  if (!fill_links (table, path, error))
+    return NULL;
   join_nodes (table);
   fold_racks (table);
   if (g_str_has_suffix (path, ".csv"))

@@ -88,7 +88,8 @@ void     options_clear  (Options *options);
 const Option *command_option (const Command *command, guint n);
 
 /* notice.c */
-/* On a terminal one remark if the command still runs after two seconds; else NULL. */
+/* One remark if the command still runs after two seconds, or twenty where stderr is no
+ * terminal.  NULL: none will be said. */
 typedef struct Notice Notice;
 Notice *notice_new  (Call *call);
 void    notice_free (Notice *notice);
@@ -119,5 +120,6 @@ int      output_error (const Command *command, const GError *error);
 const void *kind_find (const char *what, const char *name, const void *rows, gsize n, gsize size, GError **error);
 void     usage_error  (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Loads with the call's --set. */
+/* scenario.c */
+/* Loads with the call's --set.  What only people write, not tables, is checked too. */
 Scenario *call_scenario (const Call *call, const char *path, GError **error);

@@ -34,12 +34,6 @@ find_command (const char *name, GError **error)
   return NULL;
 }
 
-Scenario *
-call_scenario (const Call *call, const char *path, GError **error)
-{
-  return scenario_load (path, (const char *const *) call->options.sets, error);
-}
-
 static int
 write_results (const Command *command, const char *path, const GString *out, int status)
 {

@@ -3,8 +3,8 @@
 
 #include "cli/cli.h"
 
-/* Until then nobody wonders. */
-static const gint64 patience = 2 * G_USEC_PER_SEC;
+/* Until then nobody wonders: at a terminal, and reading a log. */
+static const gint64 patience = 2 * G_USEC_PER_SEC, patience_of_log = 20 * G_USEC_PER_SEC;
 
 struct Notice
 {
@@ -19,7 +19,7 @@ static gpointer
 wait_long (gpointer user)
 {
   Notice *notice = user;
-  const gint64 end = g_get_monotonic_time () + patience;
+  const gint64 end = g_get_monotonic_time () + (isatty (STDERR_FILENO) ? patience : patience_of_log);
   const char *doing;
   gboolean late = FALSE;
 
@@ -39,7 +39,7 @@ notice_new (Call *call)
 {
   Notice *notice;
 
-  if (call->options.quiet || call->command->progress || !isatty (STDERR_FILENO))
+  if (call->options.quiet || call->command->progress)
     return NULL;
   notice = g_new0 (Notice, 1);
   notice->call = call;

@@ -20,11 +20,14 @@ more_text (const CsvTable *table, guint row, int column)
   return column >= 0 ? csv_text (table, row, (guint) column) : "";
 }
 
+/* Ranks, bytes, us and GB/s all lie far below that. */
+static const double largest = 1e15;
+
 static gboolean
 number (const CsvTable *table, guint row, int column, double *value, GError **error)
 {
   *value = NAN;
-  return column < 0 || csv_number (table, row, (guint) column, value, error);
+  return column < 0 || csv_number_in (table, row, (guint) column, 0, largest, value, error);
 }
 
 /* nccl-tests runs NCCL; a framework's own kernels follow other rules. */

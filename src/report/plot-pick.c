@@ -6,6 +6,9 @@
 /* A picture over the swept key needs some of its values. */
 #define LEAST_VALUES 3u
 
+/* Beyond any count, byte or second; gnuplot's axes go wrong near 1e308. */
+static const double largest = 1e30;
+
 static gboolean
 has_columns (const CsvTable *table, const char *const *names)
 {
@@ -76,7 +79,7 @@ plot_check (const CsvTable *table, GError **error)
         {
           double number = NAN;
 
-          if (!csv_number (table, row, (guint) column, &number, error))
+          if (!csv_number_in (table, row, (guint) column, 0, largest, &number, error))
             return FALSE;
           /* busbw of one rank is 0 */
           if (!(number > 0 || (number >= 0 && g_str_equal (needed[i], "busbw_Bps"))))

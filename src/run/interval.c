@@ -22,6 +22,9 @@ struct IntervalTable
   GArray   *lines;   /* Line */
 };
 
+/* Of logarithms, shares, factors and seconds. */
+static const double largest = 1e6;
+
 static gboolean
 read_line (IntervalTable *intervals, guint row, const guint column[N_COLUMNS], GError **error)
 {
@@ -31,15 +34,15 @@ read_line (IntervalTable *intervals, guint row, const guint column[N_COLUMNS], G
   for (guint i = 0; i < N_COLUMNS; i++)
     {
       line.text[i] = csv_text (table, row, column[i]);
-      if (i >= BELOW && i < ORIGIN && !csv_number (table, row, column[i], &line.number[i], error))
+      if (i >= BELOW && i < ORIGIN && !csv_number_in (table, row, column[i], 0, largest, &line.number[i], error))
         return FALSE;
     }
   for (guint i = LO; i <= OTHER; i++)
     {
       if (line.number[i] >= 0)
         continue;
-      g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s:%u: %s: must be 0 or more", csv_name (table), csv_line (table, row),
-                   column_names[i]);
+      g_set_error (error, CSV_ERROR, CSV_ERROR_VALUE, "%s:%u: column '%s': is empty; give a number of 0 or more", csv_name (table),
+                   csv_line (table, row), column_names[i]);
       return FALSE;
     }
   g_array_append_val (intervals->lines, line);

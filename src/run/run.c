@@ -283,12 +283,28 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
   return g_steal_pointer (&r);
 }
 
+/* What the engine says has no key to blame, but a scenario. */
+static void
+name_file (const Scenario *scenario, GError **error)
+{
+  char *message;
+
+  if (error == NULL || *error == NULL || ((*error)->domain != ENGINE_ERROR && (*error)->domain != RUN_ERROR))
+    return;
+  message = g_strdup_printf ("%s: %s", key_file_name (scenario->file), (*error)->message);
+  g_free ((*error)->message);
+  (*error)->message = message;
+}
+
 Result *
 run_scenario (const Scenario *scenario, const RunOptions *options, GError **error)
 {
   Result *r = run_point (scenario, options, error);
 
   if (r == NULL)
-    scenario_locate_error (scenario, error);
+    {
+      scenario_locate_error (scenario, error);
+      name_file (scenario, error);
+    }
   return r;
 }
