@@ -198,8 +198,10 @@ static const Bad bads[] = {
   { "mixed-gpus", HEAD "H100,bf16,4096,4096,4096,1,203\nA100,bf16,4096,4096,4096,1,603\n", kernel_table_error_quark,
     KERNEL_TABLE_ERROR_MIXED, "one GPU at a time" },
   { "too-few", HEAD "H100,bf16,4096,4096,4096,1,203\n", kernel_table_error_quark, KERNEL_TABLE_ERROR_SCHEMA, "too few rows" },
-  { "all-zero", HEAD "H100,bf16,4096,4096,4096,1,0\nH100,bf16,1,4096,4096,1,-3\n", kernel_table_error_quark, KERNEL_TABLE_ERROR_SCHEMA,
+  { "all-zero", HEAD "H100,bf16,4096,4096,4096,1,0\nH100,bf16,1,4096,4096,1,\n", kernel_table_error_quark, KERNEL_TABLE_ERROR_SCHEMA,
     "no usable row" },
+  { "negative", HEAD "H100,bf16,4096,4096,4096,1,203\nH100,bf16,1,4096,4096,1,-3\n", csv_error_quark, CSV_ERROR_VALUE,
+    ":3: column 'time_us': -3 is out of range" },
 };
 
 static void
