@@ -60,7 +60,7 @@ play (const Case *c)
   g_assert_true (steady_run (x, &window, &error));
   g_assert_no_error (error);
   g_assert_true (window.steady);
-  g_autoptr (Ledger) ledger = ledger_new (x, window.from, window.to);
+  g_autoptr (Ledger) ledger = ledger_new (x, window.from, window.to, window.steady);
   out.step = seconds_from_ticks (window.to - window.from);
   for (guint i = 0; i < N_CAUSES; i++)
     {

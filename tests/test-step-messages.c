@@ -162,7 +162,7 @@ test_late_root (void)
   rank (&made, 1, 10e-3, call);
 
   g_auto (Run) messages = run_steps (&made, TRUE, 1);
-  g_autoptr (Ledger) ledger = ledger_new (messages.x, 0, execution_end (messages.x, 0));
+  g_autoptr (Ledger) ledger = ledger_new (messages.x, 0, execution_end (messages.x, 0), FALSE);
 
   g_assert_cmpfloat_with_epsilon (member_end (&made, &messages, 0), MS (16.005), MS (1e-6));
   /* of the leaf 2 ms are waiting, the rest of both exposed: 4.005 each */

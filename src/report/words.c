@@ -90,6 +90,7 @@ words_what_if (const char *name)
   static const struct { const char *name, *words; } known[] = {
     { "ideal network", "ideal network (bytes take no time)" },
     { "ideal GPU", "ideal GPU (kernels take no time)" },
+    { "ideal input", "ideal input (samples are always there)" },
     { "no noise", "no noise (all ranks equally fast)" },
     { "ideal network, no noise", "ideal network and no noise" },
   };

@@ -183,31 +183,33 @@ closing_task (const Execution *x, Tick to)
   return closing;
 }
 
+/* From the end of the window back; what lies in [from, until) counts. */
 static void
-walk_path (Walk *w)
+walk_path (Walk *w, Tick from, Tick until)
 {
   Tick to = w->ledger->to;
 
-  for (Id id = closing_task (w->x, to); id != 0 && to > w->ledger->from;)
+  for (Id id = closing_task (w->x, to); id != 0 && to > from;)
     {
       const Task *task = engine_get_task (w->engine, id);
       const Meeting *meeting = task->kind == TASK_MEET ? engine_get_meeting (w->engine, task->what) : NULL;
       /* done before all had come: it waited for nobody */
       const Meeting *waited = meeting != NULL && meeting->last <= task->end ? meeting : NULL;
-      const Tick start = MIN (MAX (waited != NULL ? waited->last : task->start, w->ledger->from), to);
+      const Tick start = MIN (MAX (waited != NULL ? waited->last : task->start, from), to);
 
-      w->ledger->path[task->cause] += to - start;
+      w->ledger->path[task->cause] += MIN (to, until) - MIN (start, until);
       to = start;
       id = waited != NULL ? engine_get_task (w->engine, waited->last_task)->last : task->last;
     }
-  w->ledger->path[CAUSE_OTHER] += to - w->ledger->from;
+  w->ledger->path[CAUSE_OTHER] += MIN (to, until) - from;
 }
 
 Ledger *
-ledger_new (const Execution *x, Tick from, Tick to)
+ledger_new (const Execution *x, Tick from, Tick to, gboolean steady)
 {
   Ledger *ledger = g_new0 (Ledger, 1);
   Walk w = { .x = x, .engine = execution_engine (x), .ledger = ledger };
+  const Tick before = steady ? to - from : 0;
 
   ledger->from = from;
   ledger->to = to;
@@ -215,7 +217,7 @@ ledger_new (const Execution *x, Tick from, Tick to)
   ledger->by_call = g_new0 (RankTicks, MAX (execution_graph (x)->calls->len, 1));
   for (guint i = 0; i < execution_graph (x)->classes->len; i++)
     walk_class (&w, i);
-  walk_path (&w);
+  walk_path (&w, from - before, to - before);
   return ledger;
 }
 

@@ -17,8 +17,11 @@ typedef struct
   Tick       path[N_CAUSES];   /* critical path: what ran (EXPOSED_COMM: a collective); sums to to - from */
 } Ledger;
 
-/* O(tasks of the window x idle spans' chains). */
-Ledger *ledger_new  (const Execution *x, Tick from, Tick to);
+/* `steady`: a window of one step, as long as the step before it.  The critical path
+ * is then that of the step before, on the way back from the window's end: it has
+ * left what merely ends last (the kernels of a step that a reader works ahead of)
+ * for what sets the pace.  O(tasks of the window x idle spans' chains). */
+Ledger *ledger_new  (const Execution *x, Tick from, Tick to, gboolean steady);
 /* Puts the ticks of another window of the same graph (of so many calls) behind: `to` moves by its length. */
 void    ledger_add  (Ledger *ledger, const Ledger *more, guint n_calls);
 void    ledger_free (Ledger *ledger);

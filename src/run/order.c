@@ -31,7 +31,7 @@ order_remark (Result *r, const Scenario *scenario, const Cluster *cluster, Shelf
 
   if (best == NULL)
     return FALSE;
-  g_autofree char *text = g_strdup_printf ("the ring of the nodes goes from %s to %s %" G_GUINT64_FORMAT " times, where %" G_GUINT64_FORMAT
+  g_autofree char *text = g_strdup_printf ("the nodes in the order of their ranks go from %s to %s %" G_GUINT64_FORMAT " times, where %" G_GUINT64_FORMAT
                                            " would do; with [cluster] rank-order = by-leaf %s", word, word, made, needed, gain);
 
   if (r->warnings != NULL)

@@ -80,7 +80,7 @@ play_portion (Played *played, guint done, guint n, guint all, gboolean with_ledg
   before = execution_end (played->x, warm_steps - 1);
   played->ticks += execution_end (played->x, warm_steps + n - 1) - before;
   if (with_ledger)
-    part = ledger_new (played->x, before, execution_end (played->x, warm_steps + n - 1));
+    part = ledger_new (played->x, before, execution_end (played->x, warm_steps + n - 1), FALSE);
   for (guint i = 0; i < n; i++)
     {
       const Tick end = execution_end (played->x, warm_steps + i);
@@ -171,7 +171,7 @@ play (const Point *point, const StepInput *input, const PlayedOptions *options, 
   out->ticks = out->window.to - out->window.from;
   out->seconds = steady_seconds (&out->window);
   if (!options->no_ledger)
-    out->ledger = ledger_new (out->x, out->window.from, out->window.to);
+    out->ledger = ledger_new (out->x, out->window.from, out->window.to, out->window.steady);
   return TRUE;
 }
 

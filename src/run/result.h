@@ -45,7 +45,7 @@ typedef struct
   double   ledger[N_CAUSES];    /* sums to step_time */
   guint    n_exposed;           NamedTime *exposed;       /* exposed communication by link and by contention; sums to its ledger line */
   guint    n_path;              NamedTime *path;          /* critical path, by what runs; sums to step_time */
-  guint    n_what_if;           NamedTime *what_if;       /* counterfactuals: "ideal network", "ideal GPU", "no noise": the step time then */
+  guint    n_what_if;           NamedTime *what_if;       /* counterfactuals: "ideal network", "ideal GPU", "ideal input" (where the step waits for it), "no noise": the step time then */
   guint    n_sensitivity;       NamedTime *sensitivity;   /* relative change of the step per relative change of a resource's duration; no seconds */
   char    *validated;           /* the validated table nearest to this hardware and the error there; NULL: not asked for */
   guint    n_collectives;       CollectiveUse *collectives;

@@ -34,11 +34,28 @@ what_if (Result *r, const Point *point, const RunOptions *options, const char *n
   return TRUE;
 }
 
+/* Samples that are always there, where the step waits for them. */
+static gboolean
+ideal_input (Result *r, const Point *point, const RunOptions *options, GError **error)
+{
+  const InputSpec input = { .rate = NAN, .serial_time = NAN };
+  Point with = *point;
+  Traffic traffic = point->traffic;
+
+  if (!(r->ledger[CAUSE_INPUT] > 0))
+    return TRUE;
+  traffic.input_size = 0;
+  with.input.input = &input;
+  with.input.traffic = point->input.traffic != NULL ? &traffic : NULL;
+  return what_if (r, &with, options, "ideal input", FALSE, FALSE, FALSE, error);
+}
+
 static gboolean
 add_what_ifs (Result *r, const Point *point, const RunOptions *options, GError **error)
 {
   return what_if (r, point, options, "ideal network", TRUE, FALSE, FALSE, error)
          && what_if (r, point, options, "ideal GPU", FALSE, TRUE, FALSE, error)
+         && ideal_input (r, point, options, error)
          && what_if (r, point, options, "no noise", FALSE, FALSE, TRUE, error)
          && what_if (r, point, options, "ideal network, no noise", TRUE, FALSE, TRUE, error);
 }
