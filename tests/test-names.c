@@ -40,7 +40,8 @@ test_long (void)
 static void
 test_unknown (void)
 {
-  static const char *const many[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", NULL };
+  static const char *const many[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p",
+                                     "q", "r", "s", "t", "u", "v", NULL };
   static const char *const none[] = { NULL };
   g_autofree char *near = names_unknown ("key", "latencyy", keys);
   g_autofree char *far = names_unknown ("key", "momentum", keys);
@@ -49,7 +50,7 @@ test_unknown (void)
 
   g_assert_cmpstr (near, ==, "unknown key 'latencyy'; did you mean 'latency'?");
   g_assert_cmpstr (far, ==, "unknown key 'momentum'; there are: nic-bandwidth, latency, transport, nodes, gpu, gpus-per-node");
-  g_assert_cmpstr (cut, ==, "unknown letter 'omega'; there are: a, b, c, d, e, f, g, h, i, j, k, l and 2 more");
+  g_assert_cmpstr (cut, ==, "unknown letter 'omega'; there are: a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t and 2 more");
   g_assert_cmpstr (empty, ==, "unknown machine 'x'; there is none");
 }
 

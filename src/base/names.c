@@ -2,7 +2,7 @@
 #include "base/names.h"
 #include <string.h>
 
-#define LIST_MAX  12    /* names shown before "and N more" */
+#define LIST_MAX  20    /* names shown before "and N more" */
 #define QUOTE_MAX 60    /* characters of the user's text in a message */
 #define NEAR_MAX  64    /* longer than any name of ours */
 

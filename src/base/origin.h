@@ -16,6 +16,8 @@ gboolean    origin_read (const KeyFile *part, const char *key, Origin *out, GErr
  * NAME is found through its file name or an `aliases` key (comma list) of its
  * first group.  Unknown: an error with the near names.  Caller frees. */
 char       *part_find   (const char *kind, const char *name, GError **error);
+/* What may be a name or a file of one's own: a file if it has a folder or ends in .ini. */
+gboolean    part_is_file (const char *name);
 /* All names of a kind, sorted; g_strfreev. */
 char      **part_list   (const char *kind);
 const char *part_folder (void);

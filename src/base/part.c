@@ -73,6 +73,12 @@ name_is_safe (const char *name)
          && strstr (name, "..") == NULL && strlen (name) < 200;
 }
 
+gboolean
+part_is_file (const char *name)
+{
+  return strchr (name, '/') != NULL || g_str_has_suffix (name, ".ini");
+}
+
 static char *
 unknown_part (const char *kind, const char *name, const GPtrArray *known)
 {

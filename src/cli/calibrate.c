@@ -97,6 +97,8 @@ run_calibrate (Call *call, GError **error)
   if (!output_write (path, made.part->str, made.part->len, error))
     return FALSE;
   g_string_append_len (call->out, made.report->str, (gssize) made.report->len);
+  if (kind->fit == fit_network)
+    call_remark (call, "a scenario takes it by [calibration] system = %s", path);
   return TRUE;
 }
 
@@ -114,14 +116,16 @@ const Command command_calibrate = {
   .options = options,
   .details =
     "network: nccl-tests tables, text or JSON of one installation, any number of files (1x2, 1x8,\n"
-    "2x8; all-reduce, all-gather, ...), to models/system/NAME.ini, which [calibration] system names.\n"
+    "2x8; all-reduce, all-gather, ...), to a part that a scenario names: [calibration] system = FILE.\n"
     "compute: tables of kernels of one GPU (gpu,dtype,m,n,k,batch,time_us and the like) to\n"
     "models/kernel/GPU.ini.  Rows that contradict themselves or beat the GPU's peak are left out\n"
     "and said; a wrong unit or several GPUs are refused.\n"
     "step: tables of measured training steps to models/efficiency.csv: one efficiency a class of\n"
     "network, tuning, precision, GPU generation and source.\n"
     "\n"
-    "Example:\n"
+    "Examples:\n"
+    "  lockstep calibrate network my-nccl-tests.txt -o mine.ini\n"
+    "  lockstep run --set calibration.system=mine.ini scenarios/dgx-h100.ini\n"
     "  lockstep calibrate compute gemm_H100-SXM_bf16_mine.csv -o models/kernel/h100-sxm.ini\n",
   .run = run_calibrate,
 };

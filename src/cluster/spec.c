@@ -10,7 +10,7 @@ static const char *const rank_order_names[] = { "as-placed", "by-leaf", NULL };
 
 const Key calibration_keys[] = {
   { "system", KEY_STRING, UNIT_NONE, offsetof (CalibrationSpec, system), NULL,
-    "A measured installation of models/system (`lockstep calibrate network`); its values beat the transports'." },
+    "A measured installation, whose values beat the transports': a file that `lockstep calibrate network` wrote, or a name of models/system." },
   { NULL }
 };
 

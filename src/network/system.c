@@ -202,7 +202,7 @@ system_onset (const SystemOnset *onsets, guint n, guint64 nodes, Paths *paths)
 System *
 system_load (const char *name, GError **error)
 {
-  g_autofree char *path = part_find ("system", name, error);
+  g_autofree char *path = part_is_file (name) ? g_strdup (name) : part_find ("system", name, error);
   g_autoptr (KeyFile) part = path != NULL ? key_file_load (path, error) : NULL;
   g_autoptr (System) system = g_new0 (System, 1);
   System residuals = { 0 };

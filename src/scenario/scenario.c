@@ -144,14 +144,14 @@ check_given (const Scenario *scenario, const char *group, const char *key, const
 /* A relative path starts at the folder of the file that gives it; on the command
  * line it starts, like every path there, at the current one. */
 static void
-place_workload_file (Scenario *scenario)
+place_file (const Scenario *scenario, const char *group, const char *key, char **file)
 {
   g_autofree char *where = NULL, *folder = NULL;
-  char *colon, *path = scenario->workload.file;
+  char *colon, *path = *file;
 
   if (path == NULL || g_path_is_absolute (path))
     return;
-  where = key_file_where (scenario->file, "workload", "file");
+  where = key_file_where (scenario->file, group, key);
   colon = strrchr (where, ':');
   if (colon == NULL)
     return;
@@ -159,7 +159,7 @@ place_workload_file (Scenario *scenario)
   folder = g_path_get_dirname (where);
   if (g_str_equal (folder, "."))
     return;
-  scenario->workload.file = g_build_filename (folder, path, NULL);
+  *file = g_build_filename (folder, path, NULL);
   g_free (path);
 }
 
@@ -199,7 +199,9 @@ scenario_read (KeyFile *file, const char *const *sets, const Scenario *before, L
       !check_given (scenario, "strategy", "kind", scenario->strategy.kind, "strategies", error) ||
       !check_workload (scenario, error) || !check_batch (scenario, error) || !check_names (scenario, error))
     return NULL;
-  place_workload_file (scenario);
+  place_file (scenario, "workload", "file", &scenario->workload.file);
+  if (scenario->calibration.system != NULL && part_is_file (scenario->calibration.system))
+    place_file (scenario, "calibration", "system", &scenario->calibration.system);
   return g_steal_pointer (&scenario);
 }
 
