@@ -191,6 +191,17 @@ check_names (const KeyFile *file, const char *op, const char *algorithm, GError 
   return wrong == NULL;
 }
 
+/* A step without reduction servers is the one to compare with; a table without them that
+ * was asked for by name would show another algorithm. */
+static gboolean
+check_servers (const char *algorithm, const Specs *specs, GError **error)
+{
+  if (!g_str_equal (algorithm, "reduction-server") || specs->reducers.count > 0)
+    return TRUE;
+  usage_error (error, "--algorithm: reduction-server needs servers; give --set reduction-server.count=16");
+  return FALSE;
+}
+
 /* Behind what there is to remark. */
 static void
 explain (CollectiveTable *table, const Cluster *cluster)
@@ -276,8 +287,9 @@ say_tier (CollectiveTable *table, CollectiveTier tier)
 
 /* What ranks numbered leaf by leaf would give, where they are not. */
 static gboolean
-say_order (CollectiveTable *table, const Cluster *cluster, const Specs *specs, GError **error)
+say_order (CollectiveTable *table, const Cluster *cluster, const Specs *specs, const Tiers *tiers, GError **error)
 {
+  const CollectiveHow how = { specs->collective.algorithm, protocol_names[specs->collective.protocol], tiers->tier, tiers->chunks };
   ClusterSpec by_leaf = specs->cluster;
   g_autoptr (Cluster) best = NULL;
   guint64 made, needed;
@@ -287,7 +299,7 @@ say_order (CollectiveTable *table, const Cluster *cluster, const Specs *specs, G
     return TRUE;
   best = cluster_new (&by_leaf, &specs->network, &specs->reducers, &specs->servers, error);
   return best != NULL && cluster_use_system (best, &specs->calibration, error)
-         && study_collective_order (table, cluster, best, specs->collective.algorithm, protocol_names[specs->collective.protocol], error);
+         && study_collective_order (table, cluster, best, &how, error);
 }
 
 static CollectiveTable *
@@ -298,16 +310,17 @@ predict (Call *call, const KeyFile *file, const Specs *specs, const GArray *size
   g_autoptr (Cluster) cluster = NULL;
   g_autoptr (CollectiveTable) table = NULL;
 
-  if (!check_names (file, op, algorithm, error))
+  if (!check_names (file, op, algorithm, error) || !check_servers (algorithm, specs, error))
     return NULL;
   cluster = cluster_new (&specs->cluster, &specs->network, &specs->reducers, &specs->servers, error);
   if (cluster == NULL || !cluster_use_system (cluster, &specs->calibration, error))
     return NULL;
   table = study_collective (op, cluster, algorithm, protocol_names[specs->collective.protocol],
                             (const double *) (gpointer) sizes->data, sizes->len, error);
-  if (table == NULL || !say_order (table, cluster, specs, error)
+  if (table == NULL
       || (tiers->steps ? !show_steps (call, table, cluster, tiers->chunks, error)
-                       : !study_collective_tier (table, cluster, tiers->tier, tiers->chunks, error)))
+                       : !study_collective_tier (table, cluster, tiers->tier, tiers->chunks, error)
+                           || !say_order (table, cluster, specs, tiers, error)))
     return NULL;
   if (call->options.verbose && !tiers->steps)
     {

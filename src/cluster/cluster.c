@@ -386,7 +386,7 @@ sizing_warning (const Cluster *c)
 
   if (count >= needed)
     return NULL;
-  return g_strdup_printf ("%" U64 " reduction server%s of %.4g Gbit/s carry %.4g Gbit/s, the %" U64 " nodes %.4g Gbit/s; %" U64 " would match them",
+  return g_strdup_printf ("%" U64 " reduction server%s of %.6g Gbit/s carry %.6g Gbit/s, the %" U64 " nodes %.6g Gbit/s; %" U64 " would match them",
                           count, count == 1 ? "" : "s", server * 8e-9, server * (double) count * 8e-9,
                           c->nodes, node * (double) c->nodes * 8e-9, needed);
 }

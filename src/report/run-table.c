@@ -55,8 +55,8 @@ append_step_time (GString *out, const Result *result)
   g_string_append_printf (out, LABEL "%s", "step time", step);
   if (isfinite (result->step_lo) && isfinite (result->step_hi))
     {
-      g_autofree char *lo = text_time (result->step_lo);
-      g_autofree char *hi = text_time (result->step_hi);
+      g_autofree char *lo = text_time_as (result->step_lo, result->step_time);
+      g_autofree char *hi = text_time_as (result->step_hi, result->step_time);
       g_string_append_printf (out, "  (%s to %s, 5 to 95 %%)", lo, hi);
     }
   if (result->runs > 0)
@@ -65,9 +65,9 @@ append_step_time (GString *out, const Result *result)
     g_string_append (out, result->steady ? "\n" : "  (a mean: no two steps were equal)\n");
   if (isfinite (result->spread_p50))
     {
-      g_autofree char *p50 = text_time (result->spread_p50);
-      g_autofree char *p95 = text_time (result->spread_p95);
-      g_autofree char *p99 = text_time (result->spread_p99);
+      g_autofree char *p50 = text_time_as (result->spread_p50, result->step_time);
+      g_autofree char *p95 = text_time_as (result->spread_p95, result->step_time);
+      g_autofree char *p99 = text_time_as (result->spread_p99, result->step_time);
       g_string_append_printf (out, LABEL "p50 %s, p95 %s, p99 %s: so many per cent are shorter\n", "single steps", p50, p95, p99);
     }
 }

@@ -6,9 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-
 /* The point that is best at one thing. */
 typedef struct { double value; char *name, *text; } Best;
+
+/* What heads a table where all points have it. */
+enum { WORKLOAD, PRECISION, STRATEGY, MACHINE, N_SHARED };
 
 struct SweepReport
 {
@@ -18,7 +20,9 @@ struct SweepReport
   guint           n;
   GString        *rows;       /* CSV, JSON */
   TextTable      *table;
-  char           *head;       /* of the first point */
+  char           *title;
+  char           *shared[N_SHARED];   /* NULL: not of all points */
+  char           *baseline;   /* of the efficiency; NULL: there is none */
   Best            fastest, cheapest;
 };
 
@@ -49,7 +53,10 @@ sweep_report_free (SweepReport *report)
     return;
   g_string_free (report->rows, TRUE);
   text_table_free (report->table);
-  g_free (report->head);
+  g_free (report->title);
+  for (guint i = 0; i < N_SHARED; i++)
+    g_free (report->shared[i]);
+  g_free (report->baseline);
   best_clear (&report->fastest);
   best_clear (&report->cheapest);
   g_free (report);
@@ -146,6 +153,22 @@ note_best (SweepReport *report, const SetPoint *point, const Result *r)
   keep_best (&report->cheapest, -r->cost_per_million_samples, point, g_strdup_printf ("%s USD a million samples", price));
 }
 
+static void
+note_shared (SweepReport *report, const Result *r, gboolean first)
+{
+  const char *const has[N_SHARED] = { r->workload, r->precision, r->strategy, r->machine };
+
+  for (guint i = 0; i < N_SHARED; i++)
+    {
+      if (first)
+        report->shared[i] = g_strdup (has[i]);
+      else if (g_strcmp0 (report->shared[i], has[i]) != 0)
+        g_clear_pointer (&report->shared[i], g_free);
+    }
+  if (report->baseline == NULL)
+    report->baseline = g_strdup (r->efficiency_baseline);
+}
+
 void
 sweep_report_add (SweepReport *report, const SetPoint *point, const Result *result)
 {
@@ -165,14 +188,24 @@ sweep_report_add (SweepReport *report, const SetPoint *point, const Result *resu
     default:
       if (first)
         {
-          report->head = g_strdup_printf ("%s: %s, %s, %s on %s",
-                                          report->scenario->title != NULL ? report->scenario->title : result->scenario,
-                                          result->workload, result->precision, result->strategy, result->machine);
+          report->title = g_strdup (report->scenario->title != NULL ? report->scenario->title : result->scenario);
           table_head (report->table, point);
         }
+      note_shared (report, result, first);
       table_point (report->table, point, result);
       note_best (report, point, result);
     }
+}
+
+static void
+append_head (GString *out, const SweepReport *report)
+{
+  g_autoptr (GString) head = g_string_new (report->title);
+
+  for (guint i = 0; i < N_SHARED; i++)
+    if (report->shared[i] != NULL)
+      g_string_append_printf (head, "%s%s", head->len == strlen (report->title) ? ": " : i == MACHINE ? " on " : ", ", report->shared[i]);
+  report_heading (out, head->str, report->look);
 }
 
 static void
@@ -207,10 +240,21 @@ sweep_report_end (SweepReport *report, GString *out)
     end_json (report, out);
   else
     {
-      report_heading (out, report->head, report->look);
+      append_head (out, report);
       g_string_append_c (out, '\n');
       text_table_append (report->table, TABLE_MARKDOWN, 0, report->look->width, out);
       g_string_append_c (out, '\n');
+      if (report->baseline != NULL)
+        {
+          g_autofree char *line = g_strdup_printf ("Efficiency: samples/s per GPU against %s alone with the settings of its row.", report->baseline);
+
+          report_text (out, line, 2, report->look);
+        }
+      if (report->shared[WORKLOAD] == NULL)
+        {
+          report_text (out, "Samples of different workloads are different work: no point is called the fastest.", 2, report->look);
+          return;
+        }
       append_best (out, "Fastest", &report->fastest, report->look);
       append_best (out, "Cheapest", &report->cheapest, report->look);
     }

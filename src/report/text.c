@@ -83,7 +83,7 @@ text_three (double value)
 }
 
 char *
-text_time (double seconds)
+text_time_as (double seconds, double like)
 {
   static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", "d" };
   static const double sizes[] = { 1e-9, 1e-6, 1e-3, 1, 120, 7200, 172800 };
@@ -92,10 +92,16 @@ text_time (double seconds)
 
   if (!isfinite (seconds))
     return g_strdup ("");
-  while (i + 1 < G_N_ELEMENTS (sizes) && fabs (seconds) >= sizes[i + 1])
+  while (i + 1 < G_N_ELEMENTS (sizes) && fabs (like) >= sizes[i + 1])
     i++;
   g_autofree char *number = text_number (seconds / divisors[i]);
   return g_strconcat (number, " ", units[i], NULL);
+}
+
+char *
+text_time (double seconds)
+{
+  return text_time_as (seconds, seconds);
 }
 
 char *

@@ -8,7 +8,8 @@ char *text_number  (double value);                        /* 4 figures, never an
 char *text_percent (double share, int decimals);          /* "54.1 %" */
 char *text_change  (double share);                        /* "+5.1 %" */
 char *text_ms      (double seconds, double largest);      /* milliseconds, as many decimals as give `largest` 4 figures */
-char *text_time    (double seconds);                      /* "161.3 ms", "3 min 20 s", "2.1 d" */
+char *text_time    (double seconds);                      /* "161.3 ms", "34.4 min", "2.1 d" */
+char *text_time_as (double seconds, double like);         /* in the unit of `like`, beside which it stands */
 char *text_three   (double value);                        /* 3 figures where it has no more before the point: "25.6" */
 char *text_bytes   (double bytes);                        /* "25.6 MB", 3 figures */
 char *text_bar     (double share, guint width);           /* '#' */

@@ -81,9 +81,17 @@ study_collective (const char *op, const Cluster *cluster, const char *algorithm,
   return g_steal_pointer (&table);
 }
 
+/* Each rank with each, or with one: no order of ranks is better than another. */
+static gboolean
+in_pairs (const char *op)
+{
+  CollectiveOp code;
+
+  return collective_op_find (op, &code, NULL) && (code == OP_ALL_TO_ALL || code == OP_SEND_RECV);
+}
+
 gboolean
-study_collective_order (CollectiveTable *table, const Cluster *cluster, const Cluster *best, const char *algorithm,
-                        const char *protocol, GError **error)
+study_collective_order (CollectiveTable *table, const Cluster *cluster, const Cluster *best, const CollectiveHow *how, GError **error)
 {
   const CollectiveRow *row = table->n > 0 ? &table->rows[table->n - 1] : NULL;
   g_autoptr (CollectiveTable) other = NULL;
@@ -92,17 +100,18 @@ study_collective_order (CollectiveTable *table, const Cluster *cluster, const Cl
   guint64 made, needed;
 
   table->note = g_strdup (note);
-  if (row == NULL || !cluster_crossings (cluster, &made, &needed))
+  if (row == NULL || in_pairs (row->op) || !cluster_crossings (cluster, &made, &needed))
     return TRUE;
-  other = study_collective (row->op, best, algorithm, protocol, &row->size, 1, error);
-  if (other == NULL)
+  other = study_collective (row->op, best, how->algorithm, how->protocol, &row->size, 1, error);
+  if (other == NULL || !study_collective_tier (other, best, how->tier, how->chunks, error))
     return FALSE;
   size = quantity_format (row->size, UNIT_BYTES);
   gain = other->rows[0].busbw > row->busbw * (1 + 1e-6)
            ? g_strdup_printf ("is %.4g GB/s instead of %.4g", other->rows[0].busbw / 1e9, row->busbw / 1e9)
            : g_strdup_printf ("stays %.4g GB/s", row->busbw / 1e9);
-  text = g_strdup_printf ("the ring of the nodes goes from %s to %s %" G_GUINT64_FORMAT " times, where %" G_GUINT64_FORMAT
-                          " would do; with [cluster] rank-order = by-leaf busbw at %s %s", word, word, made, needed, size, gain);
+  text = g_strdup_printf ("the nodes in the order of their ranks go from %s to %s %" G_GUINT64_FORMAT " times, where %" G_GUINT64_FORMAT
+                          " would do; with [cluster] rank-order = by-leaf busbw at %s (%s) %s", word, word, made, needed, size,
+                          other->rows[0].algorithm, gain);
   g_free (table->note);
   table->note = note != NULL ? g_strdup_printf ("%s; %s", note, text) : g_steal_pointer (&text);
   return TRUE;

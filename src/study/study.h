@@ -80,10 +80,6 @@ typedef struct
 /* `sizes` in bytes. */
 CollectiveTable *study_collective (const char *op, const Cluster *cluster, const char *algorithm, const char *protocol,
                                    const double *sizes, guint n_sizes, GError **error);
-/* Ranks whose ring leaves leaves more often than it must: into the note, with what the
- * last size would get on `best`, the same cluster with ranks numbered leaf by leaf. */
-gboolean         study_collective_order (CollectiveTable *table, const Cluster *cluster, const Cluster *best, const char *algorithm,
-                                         const char *protocol, GError **error);
 /* Why some bus bandwidth may pass what a link carries, with the numbers; NULL where none may.  Caller frees. */
 char            *study_collective_explain (const CollectiveTable *table, const Cluster *cluster);
 void             collective_table_free (CollectiveTable *table);
@@ -95,6 +91,12 @@ gboolean         collective_tier_find (const char *name, CollectiveTier *out, GE
  * rows.  `chunks` 0: as the algorithm cuts.  Errors: no messages known, too many. */
 gboolean         study_collective_tier (CollectiveTable *table, const Cluster *cluster, CollectiveTier tier, guint chunks, GError **error);
 const char      *study_collective_tier_reason (CollectiveTier tier);
+/* How a table came about: as it was asked for (borrowed). */
+typedef struct { const char *algorithm, *protocol; CollectiveTier tier; guint chunks; } CollectiveHow;
+/* Nodes that change the leaf more often than they must where they follow each other by rank:
+ * into the note, with what the last size would get on `best`, the same cluster with ranks
+ * numbered leaf by leaf.  Nothing for operations of pairs, which no order helps. */
+gboolean         study_collective_order (CollectiveTable *table, const Cluster *cluster, const Cluster *best, const CollectiveHow *how, GError **error);
 /* Each message of a table's only row, in the order in which they end; an error where
  * they are far more than `most`. */
 gboolean         study_collective_steps (const CollectiveTable *table, const Cluster *cluster, guint chunks, guint most,

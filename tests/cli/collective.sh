@@ -43,3 +43,20 @@ try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --set net
 try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --set cluster.placement=0,1,2
 try collective all-reduce --machine generic-1gpu --nodes 300 --sizes 1MB --set network.topology=dragonfly --set network.groups=2
 try collective all-reduce --machine generic-1gpu --nodes 4 --sizes 1MB --set network.topology=torus
+# The order of ranks: what a tree makes of it; all-to-all has none.
+for what in 'all-reduce --algorithm tree' all-to-all; do
+  try collective $what --machine generic-1gpu --nodes 16 --sizes 100MB --set network.topology=fat-tree --set network.nodes-per-leaf=4 \
+    --set cluster.placement=scattered | tail -n +4
+done
+# A table that was asked for by an algorithm's name shows no other one.
+try collective all-reduce --machine dgx-a100 --nodes 2 --sizes 1MiB --algorithm reduction-server
+# A fitted installation by its file is the same as by its name; beside a scenario in another folder too.
+mkdir lab
+cp "$LOCKSTEP_MODELS/system/dgx-a100-2x8-ib-ring.ini" lab/mine.ini
+for system in dgx-a100-2x8-ib-ring lab/mine.ini; do
+  lockstep collective all-reduce --machine dgx-a100 --nodes 2 --sizes 1MiB,1GiB --set calibration.system=$system > $(basename $system).txt
+done
+cmp dgx-a100-2x8-ib-ring.txt mine.ini.txt && echo same
+try collective all-reduce --machine dgx-a100 --nodes 2 --sizes 1MiB --set calibration.system=none.ini
+{ sed 's/^machine.*/machine = dgx-a100/' one.ini; printf '[calibration]\nsystem = mine.ini\n'; } > lab/job.ini
+lockstep show lab/job.ini | grep -c dgx-a100-2x8-ib-ring

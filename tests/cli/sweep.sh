@@ -14,3 +14,5 @@ wrong sweep good.ini
 wrong sweep sweep.ini --jobs 0
 wrong sweep sweep.ini --jobs two
 try sweep sweep.ini --shard 1/2
+# Samples of different networks are not compared; the head says what all points share.
+lockstep sweep good.ini --quiet --set sweep.workload.name=resnet50,alexnet | sed '2,6d'
