@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/network-validate.h"
+#include "calibrate/network-part.h"
 #include <gsl/gsl_errno.h>
 #include <math.h>
 #include <string.h>
@@ -65,6 +65,8 @@ static const Case cases[] = {
     0.15, 0.70, 0.90, 1, 11 },
   { "catalogue-same-generation", "*_h100-sxm" BOX "|*_b200-sxm" BOX "|allreduce_gb200_1x2*|allreduce_h100_1x8_nvswitch_[dp]*", "", 1 << 20,
     0.07, 0.25, 0.80, 1, 200 },
+  { "catalogue", "allreduce_*", "", 1 << 20, 0.165, 0.61, 0.85, 0.97, 480 },
+  { "catalogue-rdma", "allreduce_h100_1*x*|*a100_2x8_ib8x200*|*a100-40g_2x8-plateau*|*a100-40g_2x8_ib8x200*", "", 1 << 20, 0.16, 0.35, 0.85, 1, 55 },
 };
 
 static void
@@ -148,6 +150,37 @@ test_round_trip (void)
   network_model_clear (&model);
 }
 
+/* Bus bandwidth of their largest measured all-reduces over the nominal rate of a node's
+ * NICs: 187 and 189 of 200 GB/s (AKS, OCI: two nodes), 386 of 400 (CoreWeave: 12), 43.8
+ * and 78.3 of 50 (p4d, p4de: two nodes, of which the second takes trees), 36.1 of 50
+ * (Polaris), 22.9 of 25 (a DGX-1 pair).  What only two nodes can do is no share of
+ * more; boxes alone have none. */
+static void
+test_plateau (void)
+{
+  static const struct { const char *name; guint64 nodes; double share; } cases_of[] = {
+    { "aks-a100-ib", 2, 187 / 200.0 }, { "oci-a100-2x8-roce", 2, 189 / 200.0 }, { "coreweave-h100-12x8", 12, 386 / 400.0 },
+    { "p4d-efa", 2, 43.8 / 50 }, { "p4de-efa", 2, 78.3 / 50 }, { "p4de-efa", 4, 0.97 }, { "polaris-slingshot", 2, 36.1 / 50 },
+    { "dgx-1-2x8-roce", 2, 22.9 / 25 }, { "h100-dgx", 2, NAN },
+  };
+  g_autoptr (Shelf) shelf = shelf_new ();
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases_of); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (System) system = system_load (cases_of[i].name, &error);
+
+      g_assert_no_error (error);
+      const double share = network_plateau_share (shelf, system, cases_of[i].nodes, &error);
+      g_assert_no_error (error);
+      g_test_message ("%s %.3f", cases_of[i].name, share);
+      if (isnan (cases_of[i].share))
+        g_assert_true (isnan (share));
+      else
+        g_assert_cmpfloat_with_epsilon (share, cases_of[i].share, 0.1 * cases_of[i].share);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -160,5 +193,6 @@ main (int argc, char **argv)
       g_test_add_data_func (path, &cases[i], test_case);
     }
   g_test_add_func ("/validate-network/round-trip", test_round_trip);
+  g_test_add_func ("/validate-network/plateau", test_plateau);
   return g_test_run ();
 }

@@ -195,6 +195,46 @@ load_donors (Shelf *shelf, const char *path, Donors *donors, GError **error)
   return TRUE;
 }
 
+/* ln median over the donors of the fabric's family, each generation of GPUs with one
+ * vote: parameters of rings and of trees of two nodes do not compare, what both reach
+ * does.  NAN: none. */
+static double
+plateau_of (Shelf *shelf, const Donors *donors, guint64 nodes)
+{
+  g_autoptr (GArray) medians = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < donors->systems->len; i++)
+    {
+      const char *generation = g_ptr_array_index (donors->generations, i);
+      g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
+
+      if (!g_hash_table_add (seen, (gpointer) generation))
+        continue;
+      for (guint k = i; k < donors->systems->len; k++)
+        {
+          const System *system = g_ptr_array_index (donors->systems, k);
+          const double share = g_str_equal (g_ptr_array_index (donors->generations, k), generation)
+                                   && g_str_equal (family (system->transport), family (donors->model->between->name))
+                                 ? log (network_plateau_share (shelf, system, nodes, NULL)) : NAN;
+
+          if (isnan (share))
+            continue;
+          g_array_append_val (values, share);
+        }
+      const double middle = median (values);
+      if (values->len > 0)
+        g_array_append_val (medians, middle);
+    }
+  if (medians->len == 1)
+    {
+      const double usual = log (donors->model->between->efficiency_several);
+
+      g_array_append_val (medians, usual);
+    }
+  return medians->len > 0 ? exp (median (medians)) : NAN;
+}
+
 static void
 unshare (NetworkFit *fit, const NetworkPlatform *platform, double of_ring[N_SYSTEM], gboolean many_nodes)
 {
@@ -314,6 +354,9 @@ network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path,
     assume_rails (fit, group, &platform);
   fit->model.table = picks_by_table (&donors, names);
   unshare (fit, &platform, of_ring, many_nodes);
+  const double share = many_nodes && !isnan (platform.node_rate) ? plateau_of (shelf, &donors, group->n_nodes) : NAN;
+  if (!isnan (share))
+    network_plateau_set (fit, group, platform.node_rate, share);
   fit->spread = spread_of (&fit->model, many_nodes, nearest);
   fit->nodes = fit->ranks = G_MAXUINT64;
   *what = say_parts (used, nearest);

@@ -28,6 +28,7 @@ typedef struct
  * node, 0: none) settles what a table leaves open. */
 gboolean network_model_init  (NetworkModel *model, Shelf *shelf, const NcclTestsSystem *names, double plateau, GError **error);
 void     network_model_clear (NetworkModel *model);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NetworkModel, network_model_clear)
 /* Paths of a placement with the transports' values. */
 void     network_model_paths (const NetworkModel *model, const RankGroup *group, Paths *out);
 /* Seconds of a row with `values` over `base`.  `choice`, which may be NULL: what was chosen. */

@@ -20,6 +20,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NetworkPlatform, network_platform_clear)
 gboolean network_calibrate (const char *const *paths, GString *part, GString *report, GString *points, GPtrArray *remarks,
                             GError **error);
 
+/* What of its NICs' nominal rate a fitted installation's large all-reduce reaches, as bus
+ * bandwidth; carried over to `nodes`.  NAN: not known.  O(1). */
+double      network_plateau_share (Shelf *shelf, const System *system, guint64 nodes, GError **error);
+/* The rate between nodes with which a large all-reduce of the group reaches that share. */
+void        network_plateau_set   (NetworkFit *fit, const RankGroup *group, double node_rate, double share);
+
 /* An installation from parts that never saw the file: medians over donors, rates
  * as shares of the nominal ones.  `what` (caller frees): which parts. */
 NetworkFit *network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path, const RankGroup *group, char **what, GError **error);
