@@ -19,11 +19,15 @@ set datafile separator comma
 set datafile columnheaders
 set datafile missing NaN
 
-# Swept columns are those before `nodes`; the name of a row: "global-batch 64, nodes-per-leaf 4".
+# Swept columns are those before `nodes`; the name of a row: "global-batch 64, nodes-per-leaf 4".  Keys that the
+# GPUs already tell are no part of it (plot-pick.c counts the same): nodes, or GPUs of a node where nodes are not swept.
 N_SWEPT = 0
 swept(i) = (i > 16 || columnhead(i) eq "nodes") ? i - 1 : swept(i + 1)
 short(s) = strstrt(s, ".") ? s[strstrt(s, ".")+1:] : s
-label(i) = i > N_SWEPT ? "" : (i > 1 ? ", " : "") . short(columnhead(i)) . " " . strcol(i) . label(i + 1)
+nodes_swept(i) = i > N_SWEPT ? 0 : columnhead(i) eq "cluster.nodes" ? 1 : nodes_swept(i + 1)
+size(i) = columnhead(i) eq "cluster.nodes" || (columnhead(i) eq "cluster.gpus-per-node" && !nodes_swept(1))
+join(a, b) = a . (strlen(a) && strlen(b) ? ", " : "") . b
+label(i) = i > N_SWEPT ? "" : join(size(i) ? "" : short(columnhead(i)) . " " . strcol(i), label(i + 1))
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
 array COLOUR[8] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F"]

@@ -5,7 +5,7 @@ HEIGHT = 780
 IN = ARG1; OUT = ARG2; POINTS = ARG3; NAMES = ARG4
 load ARG0[1:strlen(ARG0)-strlen("scaling.gp")] . "common.gp"
 
-# A new curve starts where the swept columns change.
+# A curve for each set of values in the swept columns, whose rows may lie apart.
 MAX_CURVES = 16
 array LABEL[MAX_CURVES]
 array FIRST[MAX_CURVES]
@@ -14,12 +14,12 @@ N = 0
 MIN = 1e300
 MAX = 0.0
 TOP = 0.0
-LAST = "\n"
 TICS = " "
 LONGEST = 22
 longer(s) = LONGEST = strlen(s) > LONGEST ? strlen(s) : LONGEST
-start(s) = s eq LAST || N >= MAX_CURVES ? 0 : \
-           (N = N + 1, LABEL[N] = s, LAST = s, FIRST[N] = column("throughput_per_gpu_samples_per_s"), longer(s), N)
+known(s, i) = i > N ? 0 : s eq LABEL[i] ? i : known(s, i + 1)
+start(s) = known(s, 1) || N >= MAX_CURVES ? 0 : \
+           (N = N + 1, LABEL[N] = s, FIRST[N] = column("throughput_per_gpu_samples_per_s"), longer(s), N)
 tic(s) = strstrt(TICS, " " . s . " ") ? 0 : (TICS = TICS . s . " ", 1)
 least(x) = MIN = x < MIN ? x : MIN
 most(x) = MAX = x > MAX ? x : MAX

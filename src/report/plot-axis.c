@@ -146,6 +146,21 @@ static const struct { const char *suffix; double above, factor; const char *unit
   { "_usd", 0, 1, "USD" },
 };
 
+/* "memory_per_gpu" as words; takes and returns `name`. */
+static char *
+spelled (char *name)
+{
+  static const char *const capitals[] = { "gpu", "gpus", "mfu", NULL };
+  g_auto (GStrv) words = g_strsplit (name, "_", -1);
+
+  for (gsize i = 0; words[i] != NULL; i++)
+    if (g_strv_contains (capitals, words[i]))
+      for (char *c = words[i]; *c != '\0' && *c != 's'; c++)
+        *c = g_ascii_toupper (*c);
+  g_free (name);
+  return g_strjoinv (" ", words);
+}
+
 char *
 axis_label (PlotAxis *axis, guint n)
 {
@@ -160,9 +175,10 @@ axis_label (PlotAxis *axis, guint n)
         continue;
       for (guint k = 0; k < n; k++)
         axis->at[k] *= scales[i].factor;
-      words = g_strndup (axis->column, strlen (axis->column) - strlen (scales[i].suffix));
-      return g_strdup_printf ("%s, %s", g_strdelimit (words, "_", ' '), scales[i].unit);
+      axis->scaled = !(scales[i].factor >= 1 && scales[i].factor <= 1);
+      words = spelled (g_strndup (axis->column, strlen (axis->column) - strlen (scales[i].suffix)));
+      return g_strdup_printf ("%s, %s", words, scales[i].unit);
     }
-  words = g_strdelimit (g_strdup (axis_short_name (axis->column)), "_", ' ');
+  words = spelled (g_strdup (axis_short_name (axis->column)));
   return axis->unit != NULL && !axis->mixed ? g_strdup_printf ("%s, %s", words, axis->unit) : g_steal_pointer (&words);
 }

@@ -9,6 +9,7 @@ typedef struct
   double     *at;
   char       *unit;       /* of the cells; NULL: none */
   gboolean    mixed;      /* each cell has its own */
+  gboolean    scaled;     /* places are not the cells' numbers, but those in a better unit */
   GPtrArray  *names;      /* of a text axis, place 1 first; else NULL */
 } PlotAxis;
 

@@ -2,9 +2,14 @@
 #include "report/plot-pick.h"
 #include "report/report.h"
 #include <math.h>
+#include <string.h>
 
 /* A picture over the swept key needs some of its values. */
 #define LEAST_VALUES 3u
+/* What scaling.gp has room for above its panels, and ledger.gp draws. */
+#define LEGEND_ROWS 10u
+#define MOST_CURVES 16u
+#define MOST_BARS 64u
 
 /* Beyond any count, byte or second; gnuplot's axes go wrong near 1e308. */
 static const double largest = 1e30;
@@ -41,6 +46,47 @@ few_scales_many_values (const CsvTable *table)
          && g_hash_table_size (values) > g_hash_table_size (scales);
 }
 
+/* As label() in plots/common.gp: the values of the swept columns but for those that the
+ * GPUs tell. */
+static char *
+curve_name (const CsvTable *table, guint row, guint n_swept)
+{
+  const int nodes = csv_column (table, "cluster.nodes");
+  GString *name = g_string_new (NULL);
+
+  for (guint i = 0; i < n_swept; i++)
+    {
+      const char *key = csv_column_name (table, i), *dot = strchr (key, '.');
+
+      if ((int) i == nodes || ((nodes < 0 || (guint) nodes >= n_swept) && g_str_equal (key, "cluster.gpus-per-node")))
+        continue;
+      g_string_append_printf (name, "%s%s %s", name->len > 0 ? ", " : "", dot != NULL ? dot + 1 : key, csv_text (table, row, i));
+    }
+  return g_string_free (name, FALSE);
+}
+
+/* Do a legend and one line a curve show these rows?  As cols() and rows() in
+ * plots/common.gp count. */
+static gboolean
+curves_fit (const CsvTable *table, guint n_swept)
+{
+  g_autoptr (GHashTable) curves = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) scales = g_hash_table_new (g_str_hash, g_str_equal);
+  gsize longest = 22;
+
+  for (guint row = 0; row < csv_rows (table); row++)
+    {
+      char *name = curve_name (table, row, n_swept);
+
+      longest = MAX (longest, strlen (name));
+      g_hash_table_add (curves, name);
+      g_hash_table_add (scales, (gpointer) csv_text (table, row, (guint) csv_column (table, "gpus")));
+    }
+  const guint n = g_hash_table_size (curves), columns = longest > 30 ? 1 : (guint) (840 / (11 * longest + 90));
+
+  return n == 1 || (g_hash_table_size (scales) > 1 && n <= MOST_CURVES && (n + 1 + columns - 1) / columns <= LEGEND_ROWS);
+}
+
 const char *
 plot_pick (const CsvTable *table)
 {
@@ -62,7 +108,9 @@ plot_pick (const CsvTable *table)
   /* one swept key with more values than there are scales: where do the scales cross? */
   if (csv_column (table, "nodes") == 1 && few_scales_many_values (table))
     return "crossing.gp";
-  return "scaling.gp";
+  if (curves_fit (table, (guint) csv_column (table, "nodes")))
+    return "scaling.gp";
+  return csv_rows (table) <= MOST_BARS ? "ledger.gp" : NULL;
 }
 
 gboolean

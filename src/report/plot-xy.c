@@ -185,9 +185,8 @@ add_ticks (GString *out, const Xy *xy, gboolean log_x)
     {
       const XyPoint *point = &g_array_index (sorted, XyPoint, i);
       const char *cell = csv_text (xy->table, point->row, column);
-      const gsize length = xy->x.mixed ? strlen (cell) : strcspn (cell, " \t");
-      const double at = pixel (point->x, least, most, log_x), half = LETTER_PX * (double) length / 2;
-      g_autofree char *text = g_strndup (cell, length);
+      g_autofree char *text = xy->x.scaled ? text_number (point->x) : g_strndup (cell, xy->x.mixed ? strlen (cell) : strcspn (cell, " \t"));
+      const double at = pixel (point->x, least, most, log_x), half = LETTER_PX * (double) strlen (text) / 2;
 
       if (at - half < last + LETTER_PX)
         continue;

@@ -178,7 +178,9 @@ plot_scaling (const ScaleStudy *study, const char *title, const char *path, GErr
   table = csv_parse ("scale", csv->str, csv->len, error);
   if (table == NULL)
     return FALSE;
-  const Picture picture = { plot_pick (table), csv->str, measured, title, NULL };
+  /* a curve is what was asked for, of too many the first ones */
+  const char *script = plot_pick (table);
+  const Picture picture = { script != NULL ? script : "scaling.gp", csv->str, measured, title, NULL };
   return picture_draw (&picture, path, error);
 }
 
@@ -217,8 +219,11 @@ plot_csv (const char *csv_path, const char *path, GError **error)
   script = plot_pick (table);
   if (script == NULL || csv_rows (table) == 0)
     {
-      g_set_error (error, PLOT_ERROR, PLOT_ERROR_INPUT, "%s: %s; a picture is made of the CSV of run, scale, sweep, compare "
-                   "or collective", csv_path, script == NULL ? "columns of no known table" : "no rows");
+      const gboolean known = csv_column (table, "scaling_efficiency") >= 0;
+
+      g_set_error (error, PLOT_ERROR, PLOT_ERROR_INPUT, "%s: %s", csv_path, script != NULL ? "no rows; a picture needs some"
+                   : known ? "too many points for one picture; name two columns, as in -x nodes -y step_time_s"
+                   : "columns of no known table; give the CSV of run, scale, sweep, compare or collective, or name two columns with -x and -y");
       return FALSE;
     }
   if (!plot_check (table, error))

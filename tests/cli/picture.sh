@@ -24,3 +24,14 @@ try scale good.ini --plot none/curve.svg > table.txt
 tail -1 table.txt
 try scale --plot . good.ini
 ls -A | grep -E '(svg|png)'
+# Swept sizes are points of a curve, not curves; at one size a bar a point says where the step goes.
+lockstep sweep good.ini --quiet --format csv --set sweep.network.nic-bandwidth='25 Gbit/s, 50 Gbit/s' --set sweep.cluster.nodes=1,2 -o sizes.csv
+lockstep plot sizes.csv -o sizes.svg
+grep -o 'nic-bandwidth [^<]*\|nodes [^<]*\|efficiency, %' sizes.svg
+lockstep sweep good.ini --quiet --format csv --set sweep.network.nic-bandwidth='25 Gbit/s, 50 Gbit/s' -o one-size.csv
+lockstep plot one-size.csv -o bars.svg
+grep -o 'nic-bandwidth [^<]*\|step time, ms' bars.svg
+# A scaled axis has scaled ticks: GiB, not bytes.
+lockstep sweep good.ini --quiet --format csv --set sweep.training.batch-per-gpu=8,64 -o memory.csv
+lockstep plot memory.csv -x memory_per_gpu_bytes -y step_time_s -o memory.svg
+grep -o 'memory per GPU, GiB\|[0-9.]*e+[0-9]*' memory.svg
