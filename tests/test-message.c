@@ -137,7 +137,7 @@ test_pipeline (void)
     {
       const Made m = make (&(Setup) { "ring", OP_BROADCAST, rows[i].ranks, 1, .size = 2.385e7, .chunks = rows[i].chunks });
       const double depth = (double) rows[i].ranks - 1, k = rows[i].chunks, slots = depth + k - 1;
-      const double expected = (depth * 5e-6 + slots * 2.385e7 / k / 25e9) * PLAY_TICKS_PER_S;
+      const double expected = (depth * 5e-6 + slots * 2.385e7 / k / 25e9) * TICKS_PER_S;
 
       g_assert_cmpfloat_with_epsilon ((double) play_once (&m, FALSE, NULL), expected, slots + 1);
       cluster_free (m.cluster);

@@ -345,7 +345,7 @@ against_flow (const Kind *kind, const Made *made, const char *what, guint32 seed
   g_assert_true (collective_flow (&made->call, &made->group, &made->paths, network, &flow, &error));
   if (flow.algorithm != made->call.algorithm)   /* one level only, or no servers to go to: another's */
     return;
-  ratio = (double) play_once (made, FALSE, NULL) / PLAY_TICKS_PER_S + schedule_launch (&made->schedule, &made->paths, PROTOCOL_SIMPLE);
+  ratio = (double) play_once (made, FALSE, NULL) / TICKS_PER_S + schedule_launch (&made->schedule, &made->paths, PROTOCOL_SIMPLE);
   ratio /= collective_estimate (&flow, network, made->call.size);
   if (!(ratio >= within->least - 1e-3 && ratio <= within->most + 1e-3))
     g_error ("%s takes %.4f of view 1's time, not %g to %g", what, ratio, within->least, within->most);
@@ -390,7 +390,7 @@ test_bridges (void)
         g_assert_true (collective_find ("ring", &m.call.algorithm, NULL));
         g_assert_true (cluster_paths (m.cluster, "nccl", &m.group, &m.paths, &error));
         g_assert_true (schedule_init (&m.schedule, &m.call, &m.group, &m.paths, 0, &error));
-        seconds = (double) play_once (&m, FALSE, NULL) / PLAY_TICKS_PER_S + schedule_launch (&m.schedule, &m.paths, PROTOCOL_SIMPLE);
+        seconds = (double) play_once (&m, FALSE, NULL) / TICKS_PER_S + schedule_launch (&m.schedule, &m.paths, PROTOCOL_SIMPLE);
         busbw = collective_bus_factor (OP_ALL_REDUCE, gpus) * call.size / seconds * 1e-9;
         if (fabs (busbw / rows[i].busbw[k] - 1) > 0.2)
           g_error ("%" G_GUINT64_FORMAT " cards of %s: %.3g GB/s, not %.3g", gpus, rows[i].machine, busbw, rows[i].busbw[k]);

@@ -2,7 +2,7 @@
 #pragma once
 #include "base/keys.h"
 
-/* Inside of a KeyFile, for key-scan.c, key-file.c and keys.c only. */
+/* Inside of a KeyFile, for key-entry.c, key-scan.c, key-file.c and keys.c only. */
 
 typedef struct
 {
@@ -20,6 +20,7 @@ struct KeyFile
   GHashTable *index;    /* "group\nkey" or "group" -> KeyEntry, borrowed */
 };
 
+KeyFile  *key_file_new   (const char *name);   /* empty; `name` as messages show it */
 KeyEntry *key_entry_add  (KeyFile *file, const char *group, const char *key,
                           const char *value, const char *source, guint line);
 KeyEntry *key_entry_find (const KeyFile *file, const char *group, const char *key);

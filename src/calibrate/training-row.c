@@ -7,12 +7,6 @@
 #include "base/origin.h"
 #include "calibrate/training-reading.h"
 
-const char *const skip_no_time = "no throughput or time";
-const char *const skip_no_shape = "unknown model shape";
-const char *const skip_inconsistent = "inconsistent with itself";
-const char *const skip_slip = "listed as a source slip";
-const char *const skip_few_sizes = "too few sizes";
-
 /* A printed time and a printed rate further apart than this contradict each other. */
 static const double most_apart = 0.1;
 
@@ -64,47 +58,6 @@ training_row_free (TrainingRow *row)
   g_free (row);
 }
 
-const char *
-reading_cell (const Reading *r, const char *column)
-{
-  return csv_cell (r->table, r->row, column);
-}
-
-double
-reading_number (const Reading *r, const char *column)
-{
-  return g_ascii_strtod (reading_cell (r, column), NULL);
-}
-
-void
-reading_put (Reading *r, const char *key, const char *value)
-{
-  if (!g_hash_table_contains (r->keys, key))
-    g_hash_table_insert (r->keys, g_strdup (key), g_strdup (value));
-}
-
-void
-reading_put_count (Reading *r, const char *key, guint64 value)
-{
-  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, value);
-
-  reading_put (r, key, text);
-}
-
-const char *
-reading_word (const Reading *r, const char *name)
-{
-  return g_hash_table_lookup (r->words, name);
-}
-
-double
-reading_word_number (const Reading *r, const char *name, double otherwise)
-{
-  const char *text = reading_word (r, name);
-
-  return text != NULL ? g_ascii_strtod (text, NULL) : otherwise;
-}
-
 static gboolean
 word_is (const Reading *r, const char *name, const char *value)
 {
@@ -129,30 +82,6 @@ on_rule (gpointer user, const char *name, const char *value, const char *origin)
   reading_put (r, name, value);
   if (g_str_has_prefix (name, "strategy.") && !g_str_equal (name, "strategy.kind"))
     g_string_append_printf (r->layout, " %s=%s", name + strlen ("strategy."), value);
-}
-
-const char *
-reading_translate (const ReadingWords *words, const char *text)
-{
-  for (; words->patterns != NULL; words++)
-    {
-      if (pattern_fits (words->patterns, text))
-        return words->value;
-    }
-  return NULL;
-}
-
-void
-reading_refuse (Reading *r, const char *reason, const char *format, ...)
-{
-  va_list arguments;
-
-  if (r->out->skip != NULL)
-    return;
-  r->out->skip = reason;
-  va_start (arguments, format);
-  r->out->why = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
 }
 
 /* "grad_accum=32" in the notes, else what is left of the global batch. */

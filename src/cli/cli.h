@@ -79,7 +79,6 @@ struct Command
 };
 extern const Command command_run, command_scale, command_sweep, command_new, command_compare, command_collective,
   command_check, command_show, command_list, command_plot, command_calibrate, command_validate;
-const Command *const *cli_commands (void);   /* NULL-terminated */
 
 /* options.c.  `argv` behind the command's name.  Errors are of CLI_ERROR_USAGE. */
 gboolean options_parse  (Call *call, char **argv, GError **error);
@@ -96,7 +95,7 @@ void    notice_free (Notice *notice);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Notice, notice_free)
 
 /* help.c */
-void help_program (GString *out, gboolean full);
+void help_program (GString *out, const Command *const *commands, gboolean full);   /* NULL-terminated */
 void help_command (GString *out, const Command *command, gboolean full);
 
 /* output.c */

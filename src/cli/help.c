@@ -28,10 +28,8 @@ static const char program_details[] =
   "  LOCKSTEP_MODELS   the folder with the parts (GPUs, machines, transports, workloads)\n";
 
 void
-help_program (GString *out, gboolean full)
+help_program (GString *out, const Command *const *commands, gboolean full)
 {
-  const Command *const *commands = cli_commands ();
-
   g_string_append (out, "usage: lockstep COMMAND [options] ARGUMENTS\n"
                         "Predicts the step time of distributed training, where it goes and what would change it.\n\n");
   for (gsize i = 0; commands[i] != NULL; i++)

@@ -10,12 +10,6 @@ static const Command *const commands[] = {
   &command_calibrate, &command_validate, &command_new, &command_check, &command_show, &command_list, &command_plot, NULL
 };
 
-const Command *const *
-cli_commands (void)
-{
-  return commands;
-}
-
 static const Command *
 find_command (const char *name, GError **error)
 {
@@ -91,7 +85,7 @@ say_help (const char *name)
   if (command != NULL)
     help_command (out, command, TRUE);
   else
-    help_program (out, TRUE);
+    help_program (out, commands, TRUE);
   return write_results (NULL, NULL, out, STATUS_DONE);
 }
 
@@ -107,12 +101,12 @@ main (int argc, char **argv)
   gsl_set_error_handler_off ();
   if (word == NULL)
     {
-      help_program (out, FALSE);
+      help_program (out, commands, FALSE);
       output_remark (out->str);
       return STATUS_WRONG;
     }
   if (g_str_equal (word, "-h") || g_str_equal (word, "--help"))
-    help_program (out, word[1] == '-');
+    help_program (out, commands, word[1] == '-');
   else if (g_str_equal (word, "--version"))
     g_string_append (out, "lockstep " LOCKSTEP_VERSION "\n");
   else if (g_str_equal (word, "help"))

@@ -100,21 +100,6 @@ load_workers (Cluster *c, const ClusterSpec *spec, GError **error)
   return TRUE;
 }
 
-gboolean
-cluster_transport_is_nvlink (const Cluster *c)
-{
-  return c->in_node != NULL && c->in_node->link != TRANSPORT_LINK_PCIE && machine_has_nvlink (c->machine) && c->gpu->nvlink > 0;
-}
-
-guint64
-cluster_box_nodes (const Cluster *c)
-{
-  const MachineSpec *machine = &c->machine->spec;
-  const gboolean domain = cluster_transport_is_nvlink (c) && machine->nvlink_domain > machine->gpus;
-
-  return domain ? MIN (machine->nvlink_domain / machine->gpus, c->nodes) : 1;
-}
-
 void
 cluster_fold_group (const Cluster *c, const char *which, RankGroup *group)
 {

@@ -141,12 +141,6 @@ fill_in_node (const Cluster *c, const RankGroup *group, Paths *out)
   nccl_table (c->nccl, link.transport, generation, nccl_bus (&link, leg->rate, plateau), out->nvls_rate > 0, group->per_node, &out->nccl);
 }
 
-guint64
-cluster_nodes_of_box (const Cluster *c, const RankGroup *group)
-{
-  return group->per_node > c->gpus_per_node ? MAX (c->nodes / group->n_nodes, 1) : 1;
-}
-
 /* `t`: the scenario's transport, or that of a framework with its own.  Each node
  * of an NVLink domain brings its NICs. */
 static void

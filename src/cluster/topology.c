@@ -5,6 +5,27 @@
 
 #define U64 G_GUINT64_FORMAT
 
+gboolean
+cluster_transport_is_nvlink (const Cluster *c)
+{
+  return c->in_node != NULL && c->in_node->link != TRANSPORT_LINK_PCIE && machine_has_nvlink (c->machine) && c->gpu->nvlink > 0;
+}
+
+guint64
+cluster_box_nodes (const Cluster *c)
+{
+  const MachineSpec *machine = &c->machine->spec;
+  const gboolean domain = cluster_transport_is_nvlink (c) && machine->nvlink_domain > machine->gpus;
+
+  return domain ? MIN (machine->nvlink_domain / machine->gpus, c->nodes) : 1;
+}
+
+guint64
+cluster_nodes_of_box (const Cluster *c, const RankGroup *group)
+{
+  return group->per_node > c->gpus_per_node ? MAX (c->nodes / group->n_nodes, 1) : 1;
+}
+
 /* Nodes below one switch of each level; 0: there is none. */
 static guint
 levels_of (const NetworkSpec *spec, guint64 below[PLACEMENT_MAX_LEVELS])

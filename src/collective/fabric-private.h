@@ -2,7 +2,8 @@
 #pragma once
 #include "collective/fabric.h"
 
-/* Between fabric.c, fabric-levels.c and fabric-route.c. */
+/* Between fabric.c and fabric-levels.c (what links there are), fabric-links.c (one of
+ * them) and fabric-route.c (which a message takes). */
 
 /* A group's cards that are one link: the first node's, and what part of its bytes
  * goes over them. */
@@ -49,13 +50,7 @@ struct Fabric
 /* `n` links of a kind; the first.  `class`: of the cluster's network, that they are of. */
 Id       fabric_add        (Fabric *fabric, const char *name, Id class, uint32_t n, double capacity);
 Id       fabric_add_bundle (Fabric *fabric, const char *name, guint bundle, Id class, uint32_t n, double capacity);
-/* One link more of the route (0: none): `share` of it is the message's at most, `part`
- * of the message's bytes take it. */
-void     fabric_load       (const Fabric *fabric, Route *out, Id link, double share);
-void     fabric_load_part  (const Fabric *fabric, Route *out, Id link, double share, double part);
 
 /* Whether nodes of the schedule lie below several switches of a level. */
 gboolean fabric_has_level  (const Schedule *schedule, const Paths *paths, guint level);
 void     fabric_add_levels (Fabric *fabric, const Schedule *schedule, const Paths *paths, const Network *network, guint64 cards);
-/* Up from node a and down to node b, servers behind the nodes. */
-void     fabric_climb      (const Fabric *fabric, uint32_t a, uint32_t b, uint32_t rail_a, uint32_t rail_b, Route *out);

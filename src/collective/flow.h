@@ -7,6 +7,9 @@ extern const CollectiveAlgorithm collective_ring, collective_tree, collective_nv
   collective_switch_reduction, collective_point_to_point, collective_pairwise, collective_hierarchical, collective_halving_doubling,
   collective_grpc_ring, collective_reduction_server, collective_parameter_server, collective_host_mpi, collective_gloo;
 
+/* No such name: the error lists those that there are (NULL-terminated). */
+void collective_unknown (GError **error, const char *kind, const char *typed, const char *const *names);
+
 /* What the library would choose: only for stands_for. */
 extern const CollectiveAlgorithm collective_automatic;
 

@@ -18,7 +18,7 @@ place_of (const PlayJob *job, uint32_t actor)
 static Tick
 latency_of (const PlayJob *job, const Route *route, double bytes, uint32_t actor)
 {
-  return play_ticks (route_delay (route, bytes, 1)) + (job->extra != NULL ? job->extra[actor] : 0);
+  return ticks_from_seconds (route_delay (route, bytes, 1)) + (job->extra != NULL ? job->extra[actor] : 0);
 }
 
 static Tick
@@ -26,7 +26,7 @@ bytes_ticks (const Fabric *fabric, const Route *route, double bytes)
 {
   const double rate = network_idle_rate (fabric_network (fabric), route->load, route->n, INFINITY);
 
-  return isfinite (rate) ? engine_ticks (bytes, rate / PLAY_TICKS_PER_S) : 0;
+  return isfinite (rate) ? engine_ticks (bytes, rate / TICKS_PER_S) : 0;
 }
 
 /* Each link has one track. */

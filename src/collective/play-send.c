@@ -31,7 +31,7 @@ latency_of (const Play *play, const Track *track, const Route *route, double byt
 
   const double hops = job->spec.hops > 0 ? job->spec.hops : 1;
 
-  return play_ticks (route_delay (route, bytes, hops) * play->latency) + (job->spec.extra != NULL ? job->spec.extra[track->actor] : 0);
+  return ticks_from_seconds (route_delay (route, bytes, hops) * play->latency) + (job->spec.extra != NULL ? job->spec.extra[track->actor] : 0);
 }
 
 static double
@@ -60,7 +60,7 @@ play_price_alone (Play *play, Track *track, uint32_t peer, double bytes)
   rate = rate_alone (play, &route);
   track->to = peer;
   track->latency = latency_of (play, track, &route, bytes);
-  track->ticks = isfinite (rate) ? engine_ticks (bytes, rate / PLAY_TICKS_PER_S) : 0;
+  track->ticks = isfinite (rate) ? engine_ticks (bytes, rate / TICKS_PER_S) : 0;
   track->ticks_of = bytes;
 }
 

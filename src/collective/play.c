@@ -2,14 +2,6 @@
 #include "collective/play-private.h"
 #include <math.h>
 
-Tick
-play_ticks (double seconds)
-{
-  const double ticks = ceil (seconds * PLAY_TICKS_PER_S - 1e-4);
-
-  return ticks < 0x1p62 ? (Tick) MAX (ticks, 0) : (Tick) 1 << 62;
-}
-
 static void
 on_end (gpointer user, Engine *e, Id activity)
 {
@@ -66,7 +58,7 @@ new_play (const Fabric *fabric, gboolean apart, Engine *e, NetworkRun *network)
   play->own = e == NULL;
   play->latency = 1;
   play->engine = e != NULL ? e : engine_new (&hooks, play);
-  play->network = e != NULL ? network : network_run_new (fabric_network (fabric), play->engine, PLAY_TICKS_PER_S);
+  play->network = e != NULL ? network : network_run_new (fabric_network (fabric), play->engine, TICKS_PER_S);
   play->arrive = engine_handler (play->engine, play_on_arrive, play);
   play->arm = engine_handler (play->engine, play_on_arm, play);
   play->begin = engine_handler (play->engine, on_begin, play);

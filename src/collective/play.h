@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
+#include "base/ticks.h"
 #include "collective/fabric.h"
 
 /* The message tier: schedules played on the engine, message by message.  A message
  * is ready when what it waits for came; its bytes flow a hop's latency later, behind
  * those before it on its track, and share their links with whatever is on them.
  * Reads neither view 1 nor estimates. */
-#define PLAY_TICKS_PER_S 1e12
 typedef struct Play Play;
 
 typedef struct
@@ -65,4 +65,3 @@ double   play_sent     (const Play *play, guint job, uint32_t actor);   /* bytes
 double   play_job_sent (const Play *play, guint job);                   /* of all its actors */
 void     play_totals   (const Play *play, double *sent, double *got);    /* of all actors */
 double   play_bytes    (const Play *play, Id link);                      /* of the fabric's network */
-Tick     play_ticks    (double seconds);        /* rounded up */

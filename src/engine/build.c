@@ -3,22 +3,6 @@
 
 /* Building a graph, and reading it. */
 
-void
-engine_array_grow (gpointer *at, uint32_t n, uint32_t *room, gsize size, uint32_t wanted)
-{
-  gpointer more;
-
-  g_assert (n + 1 < EVENT_INDEX);
-  if (wanted <= *room)
-    return;
-  more = g_aligned_alloc (wanted, size, 64);
-  if (*at != NULL)
-    memcpy (more, *at, (n + 1) * size);
-  g_aligned_free (*at);
-  *at = more;
-  *room = wanted;
-}
-
 #define ARRAY_EXPECT(array, n_more) \
   (engine_array_grow ((gpointer *) &(array)->at, (array)->n, &(array)->room, sizeof *(array)->at, (array)->n + (n_more) + 1))
 

@@ -4,9 +4,10 @@
 #include "engine/radix-heap.h"
 #include <string.h>
 
-/* Inside engine/ only: build.c fills the arrays, engine.c runs them, activity.c is what
- * has a rate, deadlock.c says why they stand still.  Hooks may add tasks, so an array
- * may move at any hook: the code holds indices over a hook, never pointers. */
+/* Inside engine/ only: state.c has the memory, build.c fills the arrays, engine.c runs
+ * them, activity.c is what has a rate, deadlock.c says why they stand still.  Hooks may
+ * add tasks, so an array may move at any hook: the code holds indices over a hook, never
+ * pointers. */
 
 #define TICK_NEVER G_MAXUINT64
 #define TICK_MAX ((Tick) G_MAXINT64)   /* last valid time */
@@ -79,8 +80,18 @@ array_add (gpointer *at, uint32_t *n, uint32_t *room, gsize size)
 void engine_fail      (Engine *e, EngineError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void engine_fail_number (Engine *e, const char *format, double number) G_GNUC_PRINTF (2, 0);   /* one %s */
 void engine_deadlock  (Engine *e);   /* sets the error */
-void engine_note_last (Engine *e, Id task, Id before);   /* `before` ended now and held `task` up */
 void engine_fill_activity (Engine *e, Id id, double amount, uint32_t owner);
+
+/* `before` ended now and held the task up; of several that end now, the first of them. */
+static inline void
+engine_note_last (Engine *e, Id id, Id before)
+{
+  Task *task = &e->task.at[id];
+
+  if (task->last == 0 || task->start != e->now || before < task->last)
+    task->last = before;
+  task->start = e->now;
+}
 
 static inline void
 engine_push (Engine *e, Tick when, unsigned kind, Id id, uint32_t argument)

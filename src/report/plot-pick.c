@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+G_DEFINE_QUARK (lockstep-plot-error, plot_error)
+
 /* A picture over the swept key needs some of its values. */
 #define LEAST_VALUES 3u
 /* What scaling.gp has room for above its panels, and ledger.gp draws. */

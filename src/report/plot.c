@@ -12,8 +12,6 @@
 /* Text of users reaches gnuplot as data alone: it runs in a fresh folder over
  * files with fixed names, and a title is a field of one of them. */
 
-G_DEFINE_QUARK (lockstep-plot-error, plot_error)
-
 static const char *const picture_files[] = { "in.csv", "measured.csv", "title.csv", "labels.txt", "out.svg", "out.png" };
 
 static char *

@@ -3,6 +3,8 @@
 #include "run/summary.h"
 #include <math.h>
 
+G_DEFINE_QUARK (run-error-quark, run_error)
+
 /* Relative slack of sums of doubles; ticks are exact. */
 static const double dust = 1e-9;
 

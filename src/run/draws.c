@@ -18,15 +18,6 @@ struct Draws
   Contents        *contents;     /* NULL: all micro-batches alike */
 };
 
-/* A million pauses in one step are as absurd as more of them. */
-guint
-draws_pauses (double phase, double every, guint64 step)
-{
-  const double now = floor ((double) step / every + phase), before = floor (((double) step - 1) / every + phase);
-
-  return (guint) fmin (now - before, 1e6);
-}
-
 static int
 by_class (gconstpointer a, gconstpointer b)
 {

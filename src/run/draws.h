@@ -2,6 +2,7 @@
 #pragma once
 #include "run/execute.h"
 #include "strategy/noise.h"
+#include <math.h>
 
 /* Times of the tasks of a step, drawn as [noise] says: step by step, each a pure
  * function of (seed, step, rank or class, purpose, kernel), so that a change
@@ -22,8 +23,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Draws, draws_free)
 /* For execution_draw (): seconds of all tasks of a step. */
 void     draws_step (gpointer draws, guint64 step, double *seconds);
 
-/* Pauses of a rank in a step (draws.c): `phase` in [0, 1), one in `every` steps. */
-guint    draws_pauses (double phase, double every, guint64 step);
+/* Pauses of a rank in a step: `phase` in [0, 1), one in `every` steps.  A million in one
+ * step are as absurd as more of them. */
+static inline guint
+draws_pauses (double phase, double every, guint64 step)
+{
+  const double now = floor ((double) step / every + phase), before = floor (((double) step - 1) / every + phase);
+
+  return (guint) fmin (now - before, 1e6);
+}
 
 /* Inside: streams by what is drawn, other ones than those of uncertainty.c. */
 enum { DRAWN_KERNEL = 16, DRAWN_STEP, DRAWN_PHASE, DRAWN_STRETCH, DRAWN_OTHERS, DRAWN_CONTENTS };

@@ -40,8 +40,55 @@ struct Execution
   GArray     *drawn;        /* of double: s of each task of each step */
 };
 
-guint            execute_class (const Execution *x, Id task);
-const GraphCall *execute_call  (const Execution *x, Id meeting);
+static inline guint
+execute_class (const Execution *x, Id task)
+{
+  const guint queue = engine_get_task (x->engine, task)->queue - 1;   /* execution_queue () */
+
+  return g_array_index (x->graph->queues, GraphQueue, queue).rank_class;
+}
+
+/* Which call of the graph a meeting is, and in which step. */
+static inline guint
+execute_index (const Execution *x, Id meeting)
+{
+  return (meeting - 1) % x->graph->calls->len;
+}
+
+static inline guint
+execute_step (const Execution *x, Id meeting)
+{
+  return (meeting - 1) / x->graph->calls->len;
+}
+
+static inline const GraphCall *
+execute_call (const Execution *x, Id meeting)
+{
+  return graph_get_call (x->graph, execute_index (x, meeting));
+}
+
+static inline Tick
+execute_latency (const Execution *x, double seconds)
+{
+  return ticks_from_seconds (seconds * x->scale.latency);
+}
+
+/* The factor on what this link takes. */
+static inline double
+execute_link_scale (const Execution *x, Id link)
+{
+  const gboolean all = x->scale.links[0] == 0;
+
+  return all || link == x->scale.links[0] || link == x->scale.links[1] ? x->scale.link : 1;
+}
+
+/* Kernels beside a call.  One that slows nothing is of no matter to them: receives of a
+ * pipeline wait all the time. */
+static inline gboolean
+execute_slows (const Execution *x, const GraphCall *call)
+{
+  return !x->ideal_network && call->slowdown > 1;
+}
 
 /* transfer.c: a member waits at the head of its queue; all do; the meeting is over. */
 void   transfer_init    (Execution *x);
@@ -49,9 +96,6 @@ void   transfer_reset   (Execution *x);
 void   transfer_arrived (Execution *x, Id task);
 void   transfer_met     (Execution *x, Id meeting);
 void   transfer_ended   (Execution *x, Id meeting);
-Tick     transfer_latency    (const Execution *x, double seconds);   /* scaled */
-double   transfer_link_scale (const Execution *x, Id link);
-gboolean transfer_slows      (const Execution *x, const GraphCall *call);   /* kernels beside it */
 
 /* transfer-messages.c: the same of calls that are played message by message. */
 gboolean message_plays          (const Execution *x, guint call);

@@ -62,11 +62,9 @@ execution_task (const Execution *x, Id task, guint *step)
 guint
 execution_call (const Execution *x, Id meeting, guint *step)
 {
-  const guint n = x->graph->calls->len;
-
   if (step != NULL)
-    *step = (meeting - 1) / n;
-  return (meeting - 1) % n;
+    *step = execute_step (x, meeting);
+  return execute_index (x, meeting);
 }
 
 Id
@@ -88,20 +86,6 @@ execution_end (const Execution *x, guint step)
       end = MAX (end, task->end);
     }
   return end;
-}
-
-guint
-execute_class (const Execution *x, Id task)
-{
-  const guint queue = engine_get_task (x->engine, task)->queue - 1;   /* execution_queue () */
-
-  return g_array_index (x->graph->queues, GraphQueue, queue).rank_class;
-}
-
-const GraphCall *
-execute_call (const Execution *x, Id meeting)
-{
-  return graph_get_call (x->graph, execution_call (x, meeting, NULL));
 }
 
 static void

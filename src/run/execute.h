@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
+#include "base/ticks.h"
 #include "run/messages.h"
 #include "cluster/traffic.h"
 
@@ -7,27 +8,6 @@
  * barrier: meetings become transfers on the network, kernels slow down beside
  * them.  One tick is a picosecond. */
 typedef struct Execution Execution;
-
-#define TICKS_PER_S 1e12
-/* The engine keeps time in 63 bits: 106 days of picoseconds. */
-#define TICKS_MOST ((Tick) G_MAXINT64)
-
-/* Rounds up; a ten-thousandth of a tick is floating-point dust, not time. */
-static inline Tick
-ticks_from_seconds (double seconds)
-{
-  const double ticks = seconds * TICKS_PER_S - 1e-4;
-  const Tick whole = ticks < 0x1p63 ? (Tick) (gint64) ticks : TICKS_MOST;
-
-  return (double) whole < ticks && whole < TICKS_MOST ? whole + 1 : whole;
-}
-
-static inline double
-seconds_from_ticks (Tick ticks)
-{
-  return (double) ticks / TICKS_PER_S;
-}
-
 
 /* Factors on durations, by the resource that each belongs to: 1 leaves it as it
  * is.  For sensitivities. */

@@ -4,6 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+G_DEFINE_QUARK (messages-error-quark, messages_error)
+
+/* Of a step; bytes of memory of all that they start from. */
+static const double most_messages = 1e7, most_memory = 1e9;
 /* Bytes of memory of what a group is played from. */
 static const double track_bytes = 256, lane_bytes = 16;
 /* Less of a call than this is the dust of sums. */
@@ -13,6 +17,35 @@ static const double least_part = 1e-9;
 typedef struct { GraphPart own; const GraphPart *parts; guint n; } Parts;
 /* One of them ready to be played. */
 typedef struct { Schedule schedule; Paths paths; Protocol protocol; double hops; guint times; } Planned;
+
+static gboolean
+refuse (GError **error, const GraphCall *call, const char *key, const char *why)
+{
+  g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED, "%s: '%s' %s; give --tier flow", key, call->label, why);
+  return FALSE;
+}
+
+static gboolean
+fit (Messages *m, GError **error)
+{
+  if (m->count <= most_messages && m->memory <= most_memory)
+    return TRUE;
+  if (m->count > most_messages)
+    g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
+                 "[cluster] nodes: more than %.0f million messages in a step, too many to play one by one; give --tier flow or fewer ranks",
+                 most_messages / 1e6);
+  else
+    g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
+                 "[cluster] nodes: the messages of a step would take more than %.2g bytes of memory to play one by one; give --tier flow or "
+                 "fewer ranks", most_memory);
+  return FALSE;
+}
+
+gboolean
+messages_some_slow (const Messages *m)
+{
+  return m->cards.slow_nodes > 0 && m->cards.slow_nodes < cluster_nodes (m->cluster);
+}
 
 static gboolean
 only_unfolded (GError **error)
@@ -56,7 +89,7 @@ same_boxes (Messages *m, const GraphCall *call, const char *which, GError **erro
   if (m->per_node == 0)
     m->per_node = (uint32_t) all.per_node;
   return m->per_node == all.per_node
-         || messages_refuse (error, call, "[cluster] machine", "takes other links than the rest of the step, which no messages are known of");
+         || refuse (error, call, "[cluster] machine", "takes other links than the rest of the step, which no messages are known of");
 }
 
 /* Nobody to send to: launch and latency are all there is. */
@@ -73,7 +106,7 @@ parts_of (const GraphCall *call, Parts *out, GError **error)
   if (out->n > 0)
     return TRUE;
   if (call->merged && call->call.size > 0 && (call->flow.n_loads > 0 || isfinite (call->flow.cap)))
-    return messages_refuse (error, call, "[strategy] kind", "stands for traffic of which no messages are known");
+    return refuse (error, call, "[strategy] kind", "stands for traffic of which no messages are known");
   out->own.call.algorithm = call->merged ? NULL : call->flow.algorithm;
   out->own.call.protocol = call->flow.protocol;
   out->n = 1;
@@ -215,14 +248,14 @@ add_part (Messages *m, guint index, const Planned *planned, const Family *family
   g_autofree uint32_t *place = g_new (uint32_t, s->actors);
 
   m->count += planned->times * m->calls[index].n_groups * messages_of (s, what.played);
-  if (!messages_fit (m, error))
+  if (!fit (m, error))
     return FALSE;
   for (guint twin = 0; twin < m->calls[index].n_groups; twin++)
     {
       if (!m->folded)
         fill_places (m, s, family, twin, what.place = place);
       if (!even (m, &what))
-        return messages_refuse (error, call, "[cluster] gpus-per-node", "is of ranks that lie unevenly on the nodes");
+        return refuse (error, call, "[cluster] gpus-per-node", "is of ranks that lie unevenly on the nodes");
       numbers[twin] = group_number (m, &what, planned->times);
     }
   *out = (MessagePart) {
@@ -244,7 +277,7 @@ seconds_aside (const Messages *m, const Planned *planned, double *seconds, GErro
   if (!play_run (play, error))
     return FALSE;
   *seconds += planned->times * (planned->hops * schedule_launch (s, &planned->paths, planned->protocol)
-                                + (double) play_end (play, 0) / PLAY_TICKS_PER_S);
+                                + (double) play_end (play, 0) / TICKS_PER_S);
   return TRUE;
 }
 
@@ -262,7 +295,7 @@ check_part (Messages *m, guint index, const GraphPart *part, const Planned *plan
 
   *family = (Family) { .twins = 1, .come = 1 };
   if (planned->schedule.servers > 0 && part->group.n_ranks != m->ranks)
-    return messages_refuse (error, call, "[collective] algorithm", "is of a part of the ranks, but servers serve all");
+    return refuse (error, call, "[collective] algorithm", "is of a part of the ranks, but servers serve all");
   if (m->folded)
     return may_fold (m, planned, &part->group) || only_unfolded (error);
   if (!messages_family (m, index, &part->group, &planned->schedule, part->call.one_way, family)
@@ -270,7 +303,7 @@ check_part (Messages *m, guint index, const GraphPart *part, const Planned *plan
     return only_unfolded (error);
   if (family->n % family->size == 0 && (to->n_groups == 0 || (to->n_groups == family->twins && to->ranks == family->come)))
     return TRUE;
-  return messages_refuse (error, call, "[strategy] kind", "is of ranks whose groups are not known one by one");
+  return refuse (error, call, "[strategy] kind", "is of ranks whose groups are not known one by one");
 }
 
 gboolean
@@ -350,5 +383,5 @@ messages_would_fit (Messages *m, GError **error)
             m->count += planned.times * members / (double) part->group.n_ranks * messages_of (&planned.schedule, planned.schedule.actors);
         }
     }
-  return messages_fit (m, error);
+  return fit (m, error);
 }

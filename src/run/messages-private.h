@@ -44,10 +44,8 @@ uint32_t family_rank     (const Family *family, guint twin, uint32_t actor);   /
 /* Which twin and actor each member of the call is. */
 void     family_members  (Messages *m, guint call, const Family *family);
 
-gboolean messages_refuse    (GError **error, const GraphCall *call, const char *key, const char *why);
+/* Some nodes have slower cards than the others. */
 gboolean messages_some_slow (const Messages *m);
-/* FALSE: more than can be played. */
-gboolean messages_fit       (Messages *m, GError **error);
 GHashTable *messages_set_new (void);   /* of MessageGroup */
 void     messages_members   (Messages *m);
 gboolean messages_plan_call (Messages *m, guint call, GError **error);

@@ -3,39 +3,8 @@
 #include "run/lines.h"
 #include "strategy/price.h"
 
-G_DEFINE_QUARK (messages-error-quark, messages_error)
-
-/* Of a step; bytes of memory of all that they start from; and tasks of its graph. */
-static const double most_messages = 1e7, most_memory = 1e9, most_tasks = 4e6;
-
-gboolean
-messages_refuse (GError **error, const GraphCall *call, const char *key, const char *why)
-{
-  g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED, "%s: '%s' %s; give --tier flow", key, call->label, why);
-  return FALSE;
-}
-
-gboolean
-messages_fit (Messages *m, GError **error)
-{
-  if (m->count <= most_messages && m->memory <= most_memory)
-    return TRUE;
-  if (m->count > most_messages)
-    g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
-                 "[cluster] nodes: more than %.0f million messages in a step, too many to play one by one; give --tier flow or fewer ranks",
-                 most_messages / 1e6);
-  else
-    g_set_error (error, COLLECTIVE_ERROR, COLLECTIVE_ERROR_UNSUPPORTED,
-                 "[cluster] nodes: the messages of a step would take more than %.2g bytes of memory to play one by one; give --tier flow or "
-                 "fewer ranks", most_memory);
-  return FALSE;
-}
-
-gboolean
-messages_some_slow (const Messages *m)
-{
-  return m->cards.slow_nodes > 0 && m->cards.slow_nodes < cluster_nodes (m->cluster);
-}
+/* Tasks of the graph of a step. */
+static const double most_tasks = 4e6;
 
 /* 0: all as one. */
 static guint64

@@ -11,8 +11,6 @@
 #include "run/validated.h"
 #include <math.h>
 
-G_DEFINE_QUARK (run-error-quark, run_error)
-
 /* The step if one thing were ideal, all else as it is. */
 static gboolean
 what_if (Result *r, const Point *point, const RunOptions *options, const char *name, gboolean network, gboolean gpu, gboolean noise,

@@ -39,8 +39,9 @@ typedef struct { const GraphCall *graph; const MessageCall *call; guint index, t
 static Where
 where_is (const Execution *x, Id task)
 {
-  guint step;
-  Where w = { .index = execution_call (x, engine_get_task (x->engine, task)->what, &step) };
+  const Id meeting = engine_get_task (x->engine, task)->what;
+  const guint step = execute_step (x, meeting);
+  Where w = { .index = execute_index (x, meeting) };
 
   w.graph = graph_get_call (x->graph, w.index);
   w.call = messages_call (x->messages->plan, w.index);
@@ -116,7 +117,7 @@ end_member (Execution *x, guint index, Member *member)
 static void
 begin_later (Execution *x, const MessagePart *part, double seconds, Id task)
 {
-  engine_at (x->engine, engine_now (x->engine) + transfer_latency (x, seconds + part->launch), x->messages->begin, task);
+  engine_at (x->engine, engine_now (x->engine) + execute_latency (x, seconds + part->launch), x->messages->begin, task);
 }
 
 /* One that waits for all is the last of them. */
@@ -227,7 +228,7 @@ static void
 all_came (Execution *x, const Where *w)
 {
   Live *live = LIVE (x->messages, INSTANCE (x->messages, w->instance) - 1);
-  const Tick launch = transfer_latency (x, w->graph->launch);
+  const Tick launch = execute_latency (x, w->graph->launch);
 
   for (guint i = 0; i < live->came; i++)
     if (live->member[i].state == MEMBER_SPINS)
@@ -261,7 +262,7 @@ message_arrived (Execution *x, Id task)
   index = INSTANCE (m, w.instance) != 0 ? INSTANCE (m, w.instance) - 1 : new_live (m, &w);
   live = LIVE (m, index);
   member = &live->member[w.actor];
-  *member = (Member) { .task = task, .state = transfer_slows (x, w.graph) ? MEMBER_SPINS : MEMBER_QUIET };
+  *member = (Member) { .task = task, .state = execute_slows (x, w.graph) ? MEMBER_SPINS : MEMBER_QUIET };
   if (member->state == MEMBER_SPINS)
     beside_spins (x, task, w.graph->slowdown);
   if (!w.call->together)
@@ -273,7 +274,7 @@ message_arrived (Execution *x, Id task)
 void
 message_met (Execution *x, Id meeting)
 {
-  const guint index = execution_call (x, meeting, NULL);
+  const guint index = execute_index (x, meeting);
   const MessageCall *call = messages_call (x->messages->plan, index);
 
   for (Id task = engine_get_meeting (x->engine, meeting)->first_member; task != 0 && call->together; task = engine_next_member (x->engine, task))
@@ -366,7 +367,7 @@ message_run_reset (Execution *x)
       uint32_t number;
       const Id class = world_class (messages_world (m->plan), link, &number);
 
-      m->slower[link] = transfer_link_scale (x, class) * messages_whole (m->plan, link);
+      m->slower[link] = execute_link_scale (x, class) * messages_whole (m->plan, link);
       network_run_scale (m->network, link, 1 / m->slower[link]);
     }
   play_scale (m->play, x->scale.latency, m->slower);

@@ -8,29 +8,13 @@ execution_call_link (const GraphCall *call, const Network *network)
   return call->flow.n_loads > 0 ? network_slowest (network, call->flow.load, call->flow.n_loads) : call->link;
 }
 
-/* A call that slows nothing is of no matter to kernels: receives of a pipeline wait
- * all the time. */
-gboolean
-transfer_slows (const Execution *x, const GraphCall *call)
-{
-  return !x->ideal_network && call->slowdown > 1;
-}
-
 static void
 each_member (Execution *x, Id meeting, void (*what) (Execution *x, Id member))
 {
-  if (!transfer_slows (x, execute_call (x, meeting)))
+  if (!execute_slows (x, execute_call (x, meeting)))
     return;
   for (Id task = engine_get_meeting (x->engine, meeting)->first_member; task != 0; task = engine_next_member (x->engine, task))
     what (x, task);
-}
-
-double
-transfer_link_scale (const Execution *x, Id link)
-{
-  const gboolean all = x->scale.links[0] == 0;
-
-  return all || link == x->scale.links[0] || link == x->scale.links[1] ? x->scale.link : 1;
 }
 
 /* Beside flows of others a call counts in the bytes of the wire that it shares with
@@ -49,7 +33,7 @@ start_flow (Execution *x, Id meeting, const GraphCall *call)
   for (guint i = 0; i < flow->n_loads; i++)
     load[i] = (LinkLoad) { flow->load[i].link, flow->load[i].bytes / unit, flow->load[i].efficiency };
   network_start (x->network, meeting, call->call.size * unit,
-                 flow->cap / transfer_link_scale (x, execution_call_link (call, x->links)) * unit * left, 1, load, flow->n_loads);
+                 flow->cap / execute_link_scale (x, execution_call_link (call, x->links)) * unit * left, 1, load, flow->n_loads);
 }
 
 static void
@@ -65,12 +49,6 @@ start_bytes (gpointer user, Engine *e, uint32_t meeting)
     engine_end_meeting (e, meeting);
 }
 
-Tick
-transfer_latency (const Execution *x, double seconds)
-{
-  return ticks_from_seconds (seconds * x->scale.latency);
-}
-
 /* Only now a kernel of the collective runs beside others.  In ticks, launch and
  * latency are what they are together. */
 static void
@@ -78,7 +56,7 @@ start_kernels (gpointer user, Engine *e, uint32_t meeting)
 {
   Execution *x = user;
   const GraphCall *call = execute_call (x, meeting);
-  const Tick latency = transfer_latency (x, call->launch + call->flow.latency) - transfer_latency (x, call->launch);
+  const Tick latency = execute_latency (x, call->launch + call->flow.latency) - execute_latency (x, call->launch);
 
   each_member (x, meeting, beside_flies);
   if (latency > 0)
@@ -102,7 +80,7 @@ transfer_reset (Execution *x)
   if (x->messages != NULL)
     message_run_reset (x);
   for (Id link = 1; link <= network_n_links (x->links); link++)
-    network_run_scale (x->network, link, 1 / transfer_link_scale (x, link));
+    network_run_scale (x->network, link, 1 / execute_link_scale (x, link));
 }
 
 void
@@ -110,23 +88,23 @@ transfer_arrived (Execution *x, Id task)
 {
   const GraphCall *call = execute_call (x, engine_get_task (x->engine, task)->what);
 
-  if (message_plays (x, execution_call (x, engine_get_task (x->engine, task)->what, NULL)))
+  if (message_plays (x, execute_index (x, engine_get_task (x->engine, task)->what)))
     message_arrived (x, task);
-  else if (transfer_slows (x, call))
+  else if (execute_slows (x, call))
     beside_spins (x, task, call->slowdown);
 }
 
 void
 transfer_met (Execution *x, Id meeting)
 {
-  const Tick launch = transfer_latency (x, execute_call (x, meeting)->launch);
+  const Tick launch = execute_latency (x, execute_call (x, meeting)->launch);
 
   if (x->ideal_network)
     {
       engine_end_meeting (x->engine, meeting);
       return;
     }
-  if (message_plays (x, execution_call (x, meeting, NULL)))
+  if (message_plays (x, execute_index (x, meeting)))
     {
       message_met (x, meeting);
       return;
@@ -141,6 +119,6 @@ transfer_met (Execution *x, Id meeting)
 void
 transfer_ended (Execution *x, Id meeting)
 {
-  if (!message_plays (x, execution_call (x, meeting, NULL)))
+  if (!message_plays (x, execute_index (x, meeting)))
     each_member (x, meeting, beside_ended);
 }

@@ -32,20 +32,12 @@ blocks_find (const Workload *workload)
   return blocks;
 }
 
-double
-blocks_scores (const Layer *layer)
-{
-  if (layer->kind != LAYER_ATTENTION || !(layer->n > 0) || !(layer->k > 0))
-    return 0;
-  return layer->out_elems * layer->n / layer->k;   /* heads x queries x keys */
-}
-
 gboolean
 blocks_transformer (const Workload *workload)
 {
   for (guint i = 0; i < workload->n_layers; i++)
     {
-      if (blocks_scores (&workload->layers[i]) > 0)
+      if (layer_scores (&workload->layers[i]) > 0)
         return TRUE;
     }
   return FALSE;
@@ -65,12 +57,6 @@ blocks_flash (const StepInput *in)
     return TRUE;
   return precision_activation_bytes (in->compute->precision) <= 2 && kind != NULL
          && (g_str_equal (kind, "fsdp") || g_str_equal (kind, "zero"));
-}
-
-gboolean
-blocks_softmax (const Layer *layer)
-{
-  return layer->kind == LAYER_SOFTMAX || (layer->kind == LAYER_ELEMENTWISE && strstr (layer->name, "softmax") != NULL);
 }
 
 /* The first product of a block is kept, the second is not, ... (torchtitan
@@ -97,9 +83,9 @@ blocks_recomputed (const StepInput *in, const guint *blocks, guint i)
     case RECOMPUTE_FULL:
       return TRUE;
     case RECOMPUTE_SELECTIVE:
-      return blocks_scores (layer) > 0 || blocks_softmax (layer);
+      return layer_scores (layer) > 0 || layer_is_softmax (layer);
     case RECOMPUTE_PER_OP:
-      return blocks_scores (layer) <= 0 && !kept_product (in->workload, blocks, i);
+      return layer_scores (layer) <= 0 && !kept_product (in->workload, blocks, i);
     default:
       return FALSE;
     }

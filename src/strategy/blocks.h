@@ -14,9 +14,5 @@ guint   *blocks_find     (const Workload *workload);
 gboolean blocks_transformer (const Workload *workload);
 /* Attention scores never leave the chip in this training. */
 gboolean blocks_flash    (const StepInput *in);
-/* A row that only exists where scores are written to memory. */
-gboolean blocks_softmax  (const Layer *layer);
-/* Elements of the scores of an attention row, one sample; 0: it is none, or of no known shape. */
-double   blocks_scores   (const Layer *layer);
 /* The forward pass of layer `i` runs again before its backward pass. */
 gboolean blocks_recomputed (const StepInput *in, const guint *blocks, guint i);

@@ -4,10 +4,29 @@
 #include "strategy/packed.h"
 #include <math.h>
 
+G_DEFINE_QUARK (strategy-error-quark, strategy_error)
+
+/* A step of more tasks than this would take minutes and gigabytes. */
+static const double max_tasks = 4e6;
+
 guint64
 builder_world (const StepInput *in)
 {
   return cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster);
+}
+
+gboolean
+builder_fits (const StepInput *in, guint per_layer, GError **error)
+{
+  const double tasks = (double) in->batch.accumulation * in->workload->n_layers * per_layer
+                       * (in->unfold ? (double) builder_world (in) : (double) MAX (in->period, 1));
+
+  if (tasks <= max_tasks)
+    return TRUE;
+  g_set_error (error, STRATEGY_ERROR, STRATEGY_ERROR_UNSUITED,
+               "[training] accumulation: %" G_GUINT64_FORMAT " micro-steps%s make %.3g tasks in a step; at most %.3g are taken",
+               in->batch.accumulation, in->unfold ? " with a class for every rank" : "", tasks, max_tasks);
+  return FALSE;
 }
 
 static RankClass *
@@ -171,7 +190,7 @@ layer_row (Builder *b, guint host, guint layer, gboolean backward)
 {
   const Layer *what = &b->in->workload->layers[layer];
   const guint row = kernel_row (b, host, backward ? b->backward[layer] : b->forward[layer], b->noise, what->name);
-  const guint spread = blocks_scores (what) > 0 ? b->spread[1] : packed_row (b->in, what) ? b->spread[0] : 0;
+  const guint spread = layer_scores (what) > 0 ? b->spread[1] : packed_row (b->in, what) ? b->spread[0] : 0;
 
   for (guint i = 0; i < b->graph->classes->len; i++)
     graph_vary (b->graph, row + i, spread, b->micro);

@@ -6,7 +6,7 @@
 /* What the skeleton of data-parallel.c draws with; nobody else includes it.
  * Tasks alike, one for each process or rank class, stand in a row: a row is
  * named by its first index. */
-typedef struct
+struct Builder
 {
   const StepInput    *in;
   const DataParallel *policy;
@@ -25,11 +25,14 @@ typedef struct
   guint      spread[2];                 /* of packed_spread (): of rows of tokens, of attention */
   guint      micro;                     /* micro-batch at work */
   guint      exchange_queue;            /* of exchange.c; NO_ROW: no table is dealt out */
-} Builder;
+};
 
 #define NO_ROW G_MAXUINT
 
 guint64 builder_world  (const StepInput *in);
+/* Micro-steps, layers of about so many tasks and rank classes multiply the tasks of a
+ * step; FALSE, before memory is spent: more than a run can take. */
+gboolean builder_fits  (const StepInput *in, guint per_layer, GError **error);
 /* One class for all ranks (one more where the first GPU is special, or some are
  * slow), one for each of a period, or unfolded one for each; hosts shared by the GPUs of one process. */
 void    builder_queues (Builder *b);

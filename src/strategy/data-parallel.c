@@ -3,8 +3,6 @@
 #include "strategy/sparse.h"
 #include <math.h>
 
-/* A step of more tasks than this would take minutes and gigabytes. */
-static const double max_tasks = 4e6;
 
 static double
 gradient_bytes (const Builder *b)
@@ -184,8 +182,8 @@ optimizer_step (Builder *b, gboolean reduced, guint gradients)
 static gboolean
 before_forward (Builder *b, gboolean several, gboolean reduce, GError **error)
 {
-  if (several && b->policy->root)
-    return one_process_leave (b, error);
+  if (several && b->policy->leave != NULL)
+    return b->policy->leave (b, error);
   return !reduce || broadcast_buffers (b, error);
 }
 
@@ -211,29 +209,13 @@ build_step (Builder *b, GError **error)
         return FALSE;
       if (!forward_pass (b, m == 0, &forward, error))
         return FALSE;
-      if ((several && b->policy->root && !one_process_gather (b, forward, error)) || !backward_pass (b, reduce, error))
+      if ((several && b->policy->gather != NULL && !b->policy->gather (b, forward, error)) || !backward_pass (b, reduce, error))
         return FALSE;
       if (reduce || last)
         gradients = wait_row (b, "gradients");
     }
   optimizer_step (b, several, gradients);
   return TRUE;
-}
-
-/* Micro-steps and rank classes multiply the tasks of a step: refused before
- * memory is spent. */
-static gboolean
-check_size (const StepInput *in, GError **error)
-{
-  const double tasks = (double) in->batch.accumulation * in->workload->n_layers * 4
-                       * (in->unfold ? (double) builder_world (in) : (double) MAX (in->period, 1));
-
-  if (tasks <= max_tasks)
-    return TRUE;
-  g_set_error (error, STRATEGY_ERROR, STRATEGY_ERROR_UNSUITED,
-               "[training] accumulation: %" G_GUINT64_FORMAT " micro-steps%s make %.3g tasks in a step; at most %.3g are taken",
-               in->batch.accumulation, in->unfold ? " with a class for every rank" : "", tasks, max_tasks);
-  return FALSE;
 }
 
 gboolean
@@ -245,7 +227,7 @@ data_parallel_build (const StepInput *in, const DataParallel *policy, StepGraph 
   Builder b = { .in = in, .policy = policy, .host = software_host (kind), .graph = graph, .open = open,
                 .noise = in->noise && in->spec->box_noise ? software_box (in->spec, builder_world (in)) : 1 };
 
-  if (!check_size (in, error))
+  if (!builder_fits (in, 4, error))
     return FALSE;
   forward = b.forward = data_parallel_forward (in);
   backward = b.backward = data_parallel_backward (in, forward);

@@ -7,6 +7,7 @@
  * gradients in groups on one communication queue, optimizer.  A framework is a
  * policy over it. */
 typedef struct DataParallel DataParallel;
+typedef struct Builder Builder;   /* strategy/builder.h */
 struct DataParallel
 {
   gboolean    one_process;     /* one host thread issues for all GPUs of a node */
@@ -22,6 +23,9 @@ struct DataParallel
   double      slowdown;        /* of a kernel beside a collective; 0: the precision's */
   gboolean    remote_update;   /* the optimizer does not run on the GPUs */
   GArray     *groups;          /* of Bucket; NULL: no gradients travel */
+  /* Around each forward pass, whose last row is `last`, on several GPUs; NULL: nothing. */
+  gboolean  (*leave)   (Builder *b, GError **error);
+  gboolean  (*gather)  (Builder *b, guint last, GError **error);
   /* s more of a group on the communication queue; NULL: none. */
   double    (*group_s) (const StepInput *in, const Bucket *group);
   /* Fills flow and group of a call that is no collective; NULL: by algorithm.  launch is added to. */

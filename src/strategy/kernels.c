@@ -33,7 +33,7 @@ recurrent_seconds (const StepInput *in, const Layer *layer, const KernelWork *wh
 static double
 row_seconds (const StepInput *in, const Layer *layer, double rows, double work)
 {
-  const double scores = blocks_flash (in) ? blocks_scores (layer) : 0;
+  const double scores = blocks_flash (in) ? layer_scores (layer) : 0;
   const KernelWork kernel = {
     .kind = layer->depthwise ? KERNEL_DEPTHWISE : kernel_classes[layer->kind],
     .flop = layer->flop * work,
@@ -58,7 +58,7 @@ data_parallel_forward (const StepInput *in)
       const double tables = sparse_tables (in, i);   /* of this row's kind on a GPU, each for all samples */
       const double share = sparse_share (in, i) / tables, rows = share * (packed_row (in, layer) ? batch * packed_tokens (in) : batch);
 
-      seconds[i] = fused && blocks_softmax (layer) ? 0 : tables * row_seconds (in, layer, rows, share * batch * packed_work (in, layer));
+      seconds[i] = fused && layer_is_softmax (layer) ? 0 : tables * row_seconds (in, layer, rows, share * batch * packed_work (in, layer));
     }
   sparse_pace (in, seconds);
   return seconds;
@@ -70,7 +70,7 @@ data_parallel_whole (const StepInput *in, const double *forward)
   const double batch = (double) in->batch.per_gpu;
 
   for (guint i = 0; i < in->workload->n_layers; i++)
-    if (blocks_scores (&in->workload->layers[i]) > 0 && forward[i] > 0)
+    if (layer_scores (&in->workload->layers[i]) > 0 && forward[i] > 0)
       return row_seconds (in, &in->workload->layers[i], batch, batch) / forward[i];
   return 1;
 }
@@ -87,7 +87,7 @@ data_parallel_backward (const StepInput *in, const double *forward)
     {
       const Layer *layer = &in->workload->layers[i];
 
-      seconds[i] = (flash && blocks_scores (layer) > 0 ? flash_backward : 2) * forward[i];
+      seconds[i] = (flash && layer_scores (layer) > 0 ? flash_backward : 2) * forward[i];
       if (blocks_recomputed (in, blocks, i))
         seconds[i] += forward[i];
     }

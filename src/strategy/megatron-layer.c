@@ -8,12 +8,6 @@
  * forward and back, softmax 2 scores forward and 3 back, dropout of scores 2.5;
  * backward products are two for one. */
 
-gboolean
-layer_copies (const Megatron *m)
-{
-  return m->tp > 1 && !m->sp;
-}
-
 double
 layer_add (const MegatronLayer *l, double bytes)
 {

@@ -52,4 +52,8 @@ double   megatron_expert_operators (const Megatron *m, gboolean back);
 /* What share of a collective shows beside a kernel; both in s. */
 double   layer_shown   (double call, double beside);
 /* Each tensor-parallel GPU has all tokens, outside its parts of a layer too. */
-gboolean layer_copies  (const Megatron *m);
+static inline gboolean
+layer_copies (const Megatron *m)
+{
+  return m->tp > 1 && !m->sp;
+}

@@ -3,19 +3,6 @@
 #include "strategy/packed.h"
 #include <math.h>
 
-gboolean
-megatron_refuse (GError **error, const char *where, const char *format, ...)
-{
-  g_autofree char *text = NULL;
-  va_list args;
-
-  va_start (args, format);
-  text = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "%s: %s", where, text);
-  return FALSE;
-}
-
 /* The divisors of `whole` next to `value`, none below `least`: "6 and 8", "4". */
 static char *
 near_divisors (guint64 whole, guint64 value, guint64 least)

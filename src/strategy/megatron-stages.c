@@ -2,6 +2,19 @@
 #include "strategy/megatron-plan.h"
 #include <string.h>
 
+gboolean
+megatron_refuse (GError **error, const char *where, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  va_list args;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error (error, KEYS_ERROR, KEYS_ERROR_VALUE, "%s: %s", where, text);
+  return FALSE;
+}
+
 /* nanotron: blocks fill a stage up to and with the one that takes the sum of their
  * costs to the stage's share; a block costs the weights of its products, the output
  * layer its own (models/base.py, build_model; models/llama.py,

@@ -40,7 +40,7 @@ kept_element (const StepInput *in, const Layer *layer)
 
   if (in->compute->precision != PRECISION_FP8)
     return element;
-  return layer->kind == LAYER_NORM || activation ? 1 : blocks_scores (layer) > 0 ? element + 1 : element;
+  return layer->kind == LAYER_NORM || activation ? 1 : layer_scores (layer) > 0 ? element + 1 : element;
 }
 
 static gboolean
@@ -64,7 +64,7 @@ kept_bytes (const StepInput *in, guint i)
   const double element = precision_activation_bytes (in->compute->precision);
   const gboolean scores = !blocks_flash (in) && in->training->recompute != RECOMPUTE_SELECTIVE;
 
-  if (blocks_softmax (layer) || strstr (layer->name, "rope") != NULL)
+  if (layer_is_softmax (layer) || strstr (layer->name, "rope") != NULL)
     return 0;
   if (in->training->chunked_loss && (is_loss (in->workload, i) || is_loss (in->workload, i + 1)))
     return 0;   /* Hsu and others 2024 (Liger): neither logits nor their gradient are ever whole */
@@ -72,7 +72,7 @@ kept_bytes (const StepInput *in, guint i)
     return 4 * layer->out_elems;
   if (layer->kind == LAYER_GEMM && adds_residual (in->workload, i + 1))
     return drops (in) ? layer->out_elems : 0;
-  return kept_element (in, layer) * layer->out_elems + (scores ? (2 * element + 1) * blocks_scores (layer) : 0);
+  return kept_element (in, layer) * layer->out_elems + (scores ? (2 * element + 1) * layer_scores (layer) : 0);
 }
 
 /* Values kept for the backward pass: what a layer writes, except where it writes

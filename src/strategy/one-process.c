@@ -33,9 +33,10 @@ output_bytes (const StepInput *in)
   return 4;
 }
 
-/* Modules are made anew for each GPU: an operator a layer, assumed. */
-gboolean
-one_process_leave (Builder *b, GError **error)
+/* Batch and weights leave GPU 0.  Modules are made anew for each GPU: an operator a
+ * layer, assumed. */
+static gboolean
+leave (Builder *b, GError **error)
 {
   const StepInput *in = b->in;
   const double others = (double) builder_world (in) - 1;
@@ -57,8 +58,9 @@ one_process_leave (Builder *b, GError **error)
   return TRUE;
 }
 
-gboolean
-one_process_gather (Builder *b, guint last, GError **error)
+/* Outputs return. */
+static gboolean
+gather (Builder *b, guint last, GError **error)
 {
   const double others = (double) builder_world (b->in) - 1;
 
@@ -83,6 +85,8 @@ policy (const StepInput *in)
     .launch = 60e-6,
     .view = TRUE,
     .groups = groups,
+    .leave = leave,
+    .gather = gather,
   };
 }
 

@@ -49,7 +49,7 @@ packed_tokens (const StepInput *in)
 gboolean
 packed_row (const StepInput *in, const Layer *layer)
 {
-  if (blocks_scores (layer) > 0 || blocks_softmax (layer))
+  if (layer_scores (layer) > 0 || layer_is_softmax (layer))
     return packed_fused (in);
   return !(layer->m <= 1);   /* a pooler's; NAN: no product */
 }
@@ -57,7 +57,7 @@ packed_row (const StepInput *in, const Layer *layer)
 double
 packed_work (const StepInput *in, const Layer *layer)
 {
-  if (blocks_scores (layer) > 0)
+  if (layer_scores (layer) > 0)
     return packed_attention (in);
   return packed_row (in, layer) ? packed_tokens (in) : 1;
 }

@@ -95,7 +95,7 @@ stream_class (const Layer *layer)
 {
   if (layer->kind == LAYER_NORM)
     return (StreamClass) { LLM_NORM, LLM_NORM_BYTES, LLM_NORM_BACK };
-  if (blocks_softmax (layer))
+  if (layer_is_softmax (layer))
     return (StreamClass) { LLM_NORM, N_LLM, N_LLM };
   if (strstr (layer->name, "gelu") != NULL || strstr (layer->name, "swiglu") != NULL)
     return (StreamClass) { LLM_ACTIVATION, LLM_ACTIVATION_BYTES, LLM_ACTIVATION_BACK };
@@ -110,7 +110,7 @@ stream_row (const Kernels *k, const Layer *layer, double *forward, double *backw
   const double bytes = row_bytes (k, layer);
   const StreamClass class = stream_class (layer);
 
-  if (k->flash && blocks_softmax (layer))
+  if (k->flash && layer_is_softmax (layer))
     {
       *forward = *backward = 0;
       return;
@@ -129,7 +129,7 @@ stream_row (const Kernels *k, const Layer *layer, double *forward, double *backw
 static void
 price_row (const Kernels *k, const Layer *layer, double *forward, double *backward)
 {
-  if (blocks_scores (layer) > 0)
+  if (layer_scores (layer) > 0)
     attention_row (k, layer, forward, backward);
   else if (layer->kind == LAYER_GEMM && layer->m > 0 && layer->n_tensors > 2)
     expert_rows (k, layer, forward, backward);
@@ -243,7 +243,7 @@ sharded_kernels (Sharded *s, GError **error)
       price_row (&k, &workload->layers[i], &s->b.forward[i], &s->b.backward[i]);
       if (blocks_recomputed (in, blocks, i) && !stops_early (&k, blocks, i))
         s->b.backward[i] += s->b.forward[i];
-      if (k.flash && blocks_scores (&workload->layers[i]) > 0 && s->b.forward[i] > 0)
+      if (k.flash && layer_scores (&workload->layers[i]) > 0 && s->b.forward[i] > 0)
         s->b.whole = whole_attention (&k, &workload->layers[i]) / s->b.forward[i];
     }
   return pace_copies (s, error);

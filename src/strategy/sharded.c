@@ -52,28 +52,12 @@ sharded_groups (const StepInput *in, guint64 size, const char *key, RankGroup *s
   return TRUE;
 }
 
-/* Micro-steps, units and rank classes multiply the tasks of a step. */
-static const double max_tasks = 4e6;
-
-static gboolean
-check_size (const StepInput *in, GError **error)
-{
-  const double tasks = (double) in->batch.accumulation * in->workload->n_layers * 8 * (in->unfold ? (double) builder_world (in) : (double) MAX (in->period, 1));
-
-  if (tasks <= max_tasks)
-    return TRUE;
-  g_set_error (error, STRATEGY_ERROR, STRATEGY_ERROR_UNSUITED,
-               "[training] accumulation: %" G_GUINT64_FORMAT " micro-steps%s make %.3g tasks in a step; at most %.3g are taken",
-               in->batch.accumulation, in->unfold ? " with a class for every rank" : "", tasks, max_tasks);
-  return FALSE;
-}
-
 gboolean
 sharded_init (Sharded *s, const StepInput *in, StepGraph *graph, GError **error)
 {
   const int kind = in->spec->host == HOST_AUTO ? s->policy.host : in->spec->host;
 
-  if (!check_size (in, error))
+  if (!builder_fits (in, 8, error))
     return FALSE;
   s->b = (Builder) {
     .in = in, .policy = &s->policy, .host = software_host (kind), .graph = graph,

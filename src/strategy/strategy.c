@@ -8,7 +8,6 @@
 #include "strategy/tensorflow.h"
 #include "strategy/zero.h"
 
-G_DEFINE_QUARK (strategy-error-quark, strategy_error)
 
 static const Strategy *const strategies[] = {
   &strategy_single, &strategy_mirrored, &strategy_multi_worker_mirrored, &strategy_ddp, &strategy_flat,

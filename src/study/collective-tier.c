@@ -115,7 +115,7 @@ seconds_of (const CollectiveRow *row, const Cluster *cluster, CollectiveTier tie
     }
   else if (!max_plus_run (fabric, FALSE, &job, &end, error))
     return FALSE;
-  *seconds = (double) (end + play_ticks (setting.launch)) / PLAY_TICKS_PER_S;
+  *seconds = (double) (end + ticks_from_seconds (setting.launch)) / TICKS_PER_S;
   return TRUE;
 }
 
@@ -166,7 +166,7 @@ study_collective_steps (const CollectiveTable *table, const Cluster *cluster, gu
   g_autoptr (Fabric) fabric = setting.fabric;
   g_autoptr (Play) play = play_new (fabric, FALSE);
   const Schedule *s = &setting.schedule;
-  const Tick launch = play_ticks (setting.launch);
+  const Tick launch = ticks_from_seconds (setting.launch);
   g_autofree Tick *start = g_new (Tick, s->actors);
   const PlayJob job = { .schedule = s, .start = start };
 

@@ -365,3 +365,17 @@ workload_list (GError **error)
 
   return index_load (&index, error) ? index_names (&index) : NULL;
 }
+
+double
+layer_scores (const Layer *layer)
+{
+  if (layer->kind != LAYER_ATTENTION || !(layer->n > 0) || !(layer->k > 0))
+    return 0;
+  return layer->out_elems * layer->n / layer->k;   /* heads x queries x keys */
+}
+
+gboolean
+layer_is_softmax (const Layer *layer)
+{
+  return layer->kind == LAYER_SOFTMAX || (layer->kind == LAYER_ELEMENTWISE && strstr (layer->name, "softmax") != NULL);
+}

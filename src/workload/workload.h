@@ -57,6 +57,11 @@ extern const Key workload_keys[];
 extern const char *const workload_families[];   /* NULL-terminated */
 extern const char *const layer_kind_names[];    /* "conv", ...: LayerKind's, NULL-terminated */
 
+/* Elements of the scores of an attention row, one sample; 0: it is none, or of no known shape. */
+double    layer_scores     (const Layer *layer);
+/* A row that only exists where scores are written to memory. */
+gboolean  layer_is_softmax (const Layer *layer);
+
 /* A name of models/workload/index.csv or one of its aliases; case and the
  * separators '-', '_' and blank do not matter.  Errors of the scenario start
  * with "[workload] key: ", those of a table with "file:line: ". */

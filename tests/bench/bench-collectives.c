@@ -100,7 +100,7 @@ once (const Line *row, guint32 ranks, const Paths *paths, const Network *network
     g_assert_no_error (error);
   }
   figure.cpu = cpu_now () - start;
-  figure.predicted = (double) end / PLAY_TICKS_PER_S;
+  figure.predicted = (double) end / TICKS_PER_S;
   return figure;
 }
 
