@@ -28,20 +28,21 @@ bus_rate (const NetworkModel *model, const double *values, const NcclTestsRow *r
 }
 
 /* Nominal bytes/s of the NICs of a node; NAN: nobody says it. */
-static double
-line_of (const System *system)
+static gboolean
+find_line (const System *system, double *line, GError **error)
 {
   g_auto (GStrv) files = g_strsplit (system->files != NULL ? system->files : "", ",", 0);
-  double line = system->node_rate;
 
-  for (guint i = 0; files[i] != NULL && isnan (line); i++)
+  *line = system->node_rate;
+  for (guint i = 0; files[i] != NULL && isnan (*line); i++)
     {
       g_auto (NetworkPlatform) platform = { 0 };
 
-      network_platform_find (g_strstrip (files[i]), &platform);
-      line = platform.node_rate;
+      if (!network_platform_find (g_strstrip (files[i]), &platform, error))
+        return FALSE;
+      *line = platform.node_rate;
     }
-  return line;
+  return TRUE;
 }
 
 double
@@ -49,10 +50,11 @@ network_plateau_share (Shelf *shelf, const System *system, guint64 nodes, GError
 {
   const NcclTestsSystem names = { system->gpu, system->node_transport != NULL ? system->node_transport : (char *) "", system->transport, (char *) "", NAN };
   const NcclTestsRow row = large_row (system->nodes, system->ranks / MAX (system->nodes, 1));
-  const double line = line_of (system);
   g_auto (NetworkModel) model = { 0 };
-  double values[N_SYSTEM];
+  double values[N_SYSTEM], line;
 
+  if (!find_line (system, &line, error))
+    return NAN;
   if (system->nodes < 2 || isnan (line) || isnan (system->value[SYSTEM_BN]))
     return NAN;
   if (!network_model_init (&model, shelf, &names, 0, error))
