@@ -1,101 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "run/point.h"
-#include "run/run.h"
-#include "strategy/buckets.h"
-#include "strategy/data-parallel.h"
-#include "strategy/price.h"
-#include <math.h>
-#include <string.h>
+#include "strategy-fixture.h"
 
-/* Graphs of each strategy against hand arithmetic.  Sizes: VGG-16 has 138,357,544
- * parameters in 32 tensors, the largest 25,088 x 4,096; ResNet-50 25,557,032 in 161;
- * BERT-base 110,106,428 (published counts). */
-static const double vgg = 138357544, resnet50 = 25557032, bert = 110106428, fc6 = 25088.0 * 4096;
-
-typedef struct
-{
-  Scenario  *scenario;
-  Point     *point;
-  StepGraph *graph;
-} Built;
-
-static void
-built_clear (Built *b)
-{
-  graph_free (b->graph);
-  point_free (b->point);
-  scenario_free (b->scenario);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Built, built_clear)
-
-static const char base[] = "[cluster]\nmachine = horovod-4xp100\nnodes = 4\n"
-                           "[workload]\nname = vgg16\n[training]\nbatch-per-gpu = 64\noptimizer = momentum\n"
-                           "[strategy]\nkind = horovod\n";
-
-static Scenario *
-scenario (const char *const *sets)
-{
-  g_autoptr (GError) error = NULL;
-  Scenario *s = scenario_parse ("test.ini", base, strlen (base), sets, &error);
-
-  g_assert_no_error (error);
-  return s;
-}
-
-/* `sets`: blank-separated "group.key=value", a '_' in values for a blank. */
-static char **
-split (const char *sets)
-{
-  char **list = g_strsplit (sets, " ", 0);
-
-  for (guint i = 0; list[i] != NULL; i++)
-    g_strdelimit (strchr (list[i], '='), "~", ' ');
-  return list;
-}
-
-static Built
-build (const char *sets)
-{
-  g_auto (GStrv) list = split (sets);
-  g_autoptr (GError) error = NULL;
-  Built b = { .scenario = scenario ((const char *const *) list) };
-
-  b.point = point_new (b.scenario, &error);
-  g_assert_no_error (error);
-  b.graph = graph_new ();
-  g_assert_true (strategy_build (b.point->strategy, &b.point->input, b.graph, &error));
-  g_assert_no_error (error);
-  return b;
-}
-
-static double
-step (const char *sets, gboolean unfold)
-{
-  g_auto (GStrv) list = split (sets);
-  g_autoptr (Scenario) s = scenario ((const char *const *) list);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (Result) r = run_scenario (s, &(RunOptions) { .unfold = unfold }, &error);
-
-  g_assert_no_error (error);
-  return r->step_time;
-}
-
-static void
-near (double got, double want)
-{
-  g_assert_cmpfloat_with_epsilon (got, want, 1e-9 * fabs (want) + 1e-15);
-}
-
-static double
-sum_of_sizes (const StepGraph *graph, const char *label)
-{
-  double sum = 0;
-
-  for (guint i = 0; i < graph->calls->len; i++)
-    if (g_str_has_prefix (graph_get_call (graph, i)->label, label))
-      sum += graph_get_call (graph, i)->call.size;
-  return sum;
-}
+/* Graphs of the other data-parallel strategies against hand arithmetic. */
 
 static guint
 count_of (const StepGraph *graph, const char *label)
@@ -105,106 +11,6 @@ count_of (const StepGraph *graph, const char *label)
   for (guint i = 0; i < graph->calls->len; i++)
     n += g_str_has_prefix (graph_get_call (graph, i)->label, label);
   return n;
-}
-
-/* Seconds of a call on an idle network. */
-static double
-alone (const Built *b, guint call)
-{
-  const GraphCall *c = graph_get_call (b->graph, call);
-
-  return c->launch + collective_estimate (&c->flow, cluster_network (b->point->cluster), c->call.size);
-}
-
-/* Lumpy tensors, last layer first: e 40 (ready at 2 ms), d 7000 (3.5), c 50, 250
- * (3.6), b 300 (9.2), a 100, 900 (9.9). */
-static const double a[] = { 900, 100 }, b_[] = { 300 }, c_[] = { 250, 50 }, d[] = { 7000 }, e[] = { 40 };
-static Layer layers[] = {
-  { .name = "a", .n_tensors = 2, .tensors = a }, { .name = "b", .n_tensors = 1, .tensors = b_ },
-  { .name = "c", .n_tensors = 2, .tensors = c_ }, { .name = "d", .n_tensors = 1, .tensors = d },
-  { .name = "e", .n_tensors = 1, .tensors = e },
-};
-static const Workload lumpy = { .n_layers = 5, .layers = layers, .n_tensors = 7 };
-static const double ready[] = { 9.9e-3, 9.2e-3, 3.6e-3, 3.5e-3, 2e-3 };
-
-static void
-assert_bucket (const GArray *buckets, guint i, double elements, guint tensors, guint last, double delay)
-{
-  const Bucket *bucket = &g_array_index (buckets, Bucket, i);
-
-  near (bucket->elements, elements);
-  g_assert_cmpuint (bucket->n_tensors, ==, tensors);
-  g_assert_cmpuint (bucket->last, ==, last);
-  g_assert_cmpfloat_with_epsilon (bucket->delay, delay, 1e-12);
-}
-
-/* Cycle of 4 ms: at 4 ms e, d and c are there; room for 7,100 fp32 gradients: e and d
- * (7,040), which wait 0.5 ms; c's 50 fit no more, so c behind them; at 12 ms the rest. */
-static void
-test_cycles (void)
-{
-  g_autoptr (GArray) buckets = buckets_by_cycle (&lumpy, 4, 4 * 7080.0, 4e-3, ready, NULL, NULL);
-
-  g_assert_cmpuint (buckets->len, ==, 3);
-  assert_bucket (buckets, 0, 7040, 2, 3, 0.5e-3);
-  assert_bucket (buckets, 1, 300, 2, 2, 0);
-  assert_bucket (buckets, 2, 1300, 3, 0, 2.1e-3);
-}
-
-/* No fusion: each tensor leaves as it comes. */
-static void
-test_no_fusion (void)
-{
-  g_autoptr (GArray) buckets = buckets_by_cycle (&lumpy, 4, 0, 0, ready, NULL, NULL);
-
-  g_assert_cmpuint (buckets->len, ==, 7);
-  for (guint i = 0; i < 7; i++)
-    g_assert_cmpuint (g_array_index (buckets, Bucket, i).n_tensors, ==, 1);
-}
-
-static double
-one_us_an_element (gpointer user, double bytes)
-{
-  (void) user;
-  return bytes / 4 * 1e-6;
-}
-
-/* The loop reduces itself, 1 us an element: e at 2 ms until 2.04; d at 3.5 until
- * 10.5; by then all others are there and go together, without a wait of the loop. */
-static void
-test_blocking (void)
-{
-  g_autoptr (GArray) buckets = buckets_by_cycle (&lumpy, 4, 1e9, 0, ready, one_us_an_element, NULL);
-
-  g_assert_cmpuint (buckets->len, ==, 3);
-  assert_bucket (buckets, 0, 40, 1, 4, 0);
-  assert_bucket (buckets, 1, 7000, 1, 3, 0);
-  assert_bucket (buckets, 2, 1600, 5, 0, 0);
-}
-
-/* Everything fused: 1.4 ms and 2 S over 0.4 of 732 GB/s before the all-reduce. */
-static void
-test_horovod_fused (void)
-{
-  g_auto (Built) b = build ("strategy.fusion-size=1~GB strategy.cycle-time=10~s");
-  const GraphCall *call = graph_get_call (b.graph, 0);
-
-  g_assert_cmpuint (b.graph->calls->len, ==, 1);
-  near (call->call.size, 4 * vgg);
-  near (call->launch, 1.4e-3 + 2 * 4 * vgg / (0.4 * 732e9));
-  near (call->slowdown, 1.2);
-}
-
-/* fp32 tensors alone are not copied; without the cache rank 0 hears 16 requests of 1 us. */
-static void
-test_horovod_alone (void)
-{
-  g_auto (Built) b = build ("strategy.fusion-size=0~B strategy.response-cache=false");
-
-  g_assert_cmpuint (b.graph->calls->len, ==, 32);
-  near (sum_of_sizes (b.graph, "gradients"), 4 * vgg);
-  for (guint i = 0; i < 32; i++)
-    near (graph_get_call (b.graph, i)->launch, 1.4e-3 + 16e-6);
 }
 
 /* Bytes a parameter: MXNet two under AMP, TensorFlow four, Compression.fp16 two. */
@@ -233,29 +39,6 @@ test_gradient_bytes (void)
 
       near (sum_of_sizes (b.graph, "gradients"), cases[i].bytes * bert);
     }
-}
-
-static void
-test_horovod_algorithms (void)
-{
-  g_auto (Built) mpi = build ("strategy.operations=mpi");
-  g_auto (Built) gloo = build ("strategy.operations=gloo");
-  g_auto (Built) hierarchical = build ("strategy.hierarchical-allreduce=true");
-
-  g_assert_cmpstr (graph_get_call (mpi.graph, 0)->flow.algorithm->name, ==, "host-mpi");
-  near (graph_get_call (mpi.graph, 0)->slowdown, 1);   /* no kernels on the GPUs */
-  g_assert_cmpstr (graph_get_call (gloo.graph, 0)->flow.algorithm->name, ==, "gloo");
-  g_assert_cmpstr (graph_get_call (hierarchical.graph, 0)->flow.algorithm->name, ==, "hierarchical");
-}
-
-/* A cycle of 0.9 s is waited for, past what the launch of 1.4 ms covers. */
-static void
-test_cycle_is_felt (void)
-{
-  const double fast = step ("strategy.cycle-time=1~ms", FALSE), slow = step ("strategy.cycle-time=900~ms", FALSE);
-
-  g_assert_cmpfloat (slow - fast, >, 0.3);
-  g_assert_cmpfloat (slow - fast, <, 0.9);
 }
 
 static void
@@ -309,110 +92,6 @@ test_one_process (void)
   g_assert_cmpuint (optimizers, ==, 1);
   /* It pays twice for the bytes, nothing hides them: slower than DDP on the same box. */
   g_assert_cmpfloat (step ("strategy.kind=data-parallel cluster.nodes=1", FALSE), >, step ("strategy.kind=ddp cluster.nodes=1", FALSE));
-}
-
-/* Four nodes of four: fc6 is asked by 12 GPUs of other nodes, twice, at 0.75 GB/s; 4 S
- * over 30 GB/s of copies; two RPCs of 0.25 ms. */
-static void
-test_servers_hot (void)
-{
-  g_auto (Built) b = build ("strategy.kind=parameter-server");
-  const double hot = 2 * 4 * fc6 * 12 / 0.75e9, copies = 4 * 4 * vgg / 30e9;
-
-  g_assert_cmpuint (b.graph->calls->len, ==, 1);
-  near (alone (&b, 0), hot + copies + 0.5e-3);
-}
-
-/* Copies in each node spare the wire, not the busiest server; with the gradients
- * added up in the node three ask in place of twelve. */
-static void
-test_servers_copies (void)
-{
-  g_auto (Built) copies = build ("strategy.kind=parameter-server strategy.replicated-variables=true");
-  g_auto (Built) local = build ("strategy.kind=parameter-server parameter-server.count=4 parameter-server.colocated=true "
-                                "parameter-server.local-reduction=true parameter-server.latency=0~s");
-  const double staged = 4 * 4 * vgg / 30e9 + 0.5e-3;
-
-  near (alone (&copies, 0), 2 * 4 * fc6 * 12 / 0.75e9 + staged);
-  near (graph_get_call (copies.graph, 0)->flow.nic_bytes, 2 * 0.75);
-  near (alone (&local, 0), 2 * 4 * fc6 * 3 / 0.75e9 + staged);
-}
-
-/* ResNet-101: 44,549,160 parameters, no large one: 3/4 of 4 S over 0.32 of 25 Gbit/s. */
-static void
-test_servers_wire (void)
-{
-  g_auto (Built) b = build ("strategy.kind=parameter-server workload.name=resnet101");
-  const double bytes = 4 * 44549160.0;
-
-  near (alone (&b, 0), 0.75 * 4 * bytes / (0.32 * 3.125e9) + 4 * bytes / 30e9 + 0.5e-3);
-  near (graph_get_call (b.graph, 0)->flow.nic_bytes, 2 * 0.75 * 4);
-}
-
-/* Eight servers of 32 Gbit/s in place of the workers: 4 S a node over 0.32 of its
- * line; 16 S/8 a server is less; the server's call takes 0.5 ms more. */
-static void
-test_servers_apart (void)
-{
-  g_auto (Built) b = build ("strategy.kind=parameter-server workload.name=resnet101 parameter-server.count=8 parameter-server.sum-rate=900~GB/s");
-  const double bytes = 4 * 44549160.0;
-
-  near (alone (&b, 0), 4 * bytes / (0.32 * 3.125e9) + 4 * bytes / 30e9 + 1e-3);
-}
-
-/* One box: S (1/10 GB/s + 4/30 GB/s), a variable at a time. */
-static void
-test_servers_box (void)
-{
-  g_auto (Built) b = build ("strategy.kind=parameter-server cluster.nodes=1");
-  double seconds = 0;
-
-  g_assert_cmpuint (b.graph->calls->len, ==, 32);
-  for (guint i = 0; i < 32; i++)
-    seconds += alone (&b, i);
-  near (seconds, 4 * vgg * (1 / 10e9 + 4 / 30e9));
-}
-
-/* n workers and k servers, all cards B: 2n(n - 1)/(n^2 + k n - 2k) M/B (BytePS, OSDI'20,
- * theorem 1; byteps/common/global.cc, Hash_Mixed_Mode), and M/B from k = n on; two
- * messages of 7 us. */
-static void
-test_byteps (void)
-{
-  static const struct { guint64 n, k; double times; } cases[] = {
-    { 2, 1, 4. / 4 }, { 5, 3, 40. / 34 }, { 8, 5, 112. / 94 }, { 16, 1, 480. / 270 }, { 8, 8, 1 }, { 4, 9, 1 },
-  };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autofree char *sets = g_strdup_printf ("cluster.machine=generic-1gpu cluster.nodes=%" G_GUINT64_FORMAT " network.transport=plain "
-                                               "network.latency=7~us network.nic-bandwidth=4~GB/s strategy.kind=ddp parameter-server.colocated=both "
-                                               "parameter-server.local-reduction=true parameter-server.sum-rate=900~GB/s parameter-server.count=%"
-                                               G_GUINT64_FORMAT, cases[i].n, cases[i].k);
-      g_auto (GStrv) list = split (sets);
-      g_autoptr (Scenario) s = scenario ((const char *const *) list);
-      g_autoptr (Point) point = point_new (s, NULL);
-      CollectiveCall call = { .op = OP_ALL_REDUCE, .size = 2.385e7, .protocol = PROTOCOL_AUTO };
-      CollectiveFlow flow;
-      RankGroup group;
-      gboolean on_gpu;
-
-      g_assert_true (collective_find ("parameter-server", &call.algorithm, NULL));
-      g_assert_true (price_call (point->cluster, &call, &group, &flow, &on_gpu, NULL));
-      near (collective_estimate (&flow, cluster_network (point->cluster), call.size), cases[i].times * call.size / 4e9 + 14e-6);
-    }
-}
-
-/* Push and pull begin when a tenth of the compute is left. */
-static void
-test_servers_overlap (void)
-{
-  const double late = step ("strategy.kind=parameter-server strategy.rpc-overlap=0", FALSE);
-  const double shipped = step ("strategy.kind=parameter-server", FALSE);
-  const double compute = step ("strategy.kind=single cluster.nodes=1 cluster.gpus-per-node=1", FALSE);
-
-  g_assert_cmpfloat (late - shipped, >, 0.05 * compute);
-  g_assert_cmpfloat (late - shipped, <, 0.12 * compute);
 }
 
 /* On ideal GPUs the input is the step: 256 images of a node at 1,000/s and 13 ms of
@@ -560,24 +239,10 @@ int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/strategies/horovod/cycles", test_cycles);
-  g_test_add_func ("/strategies/horovod/no-fusion", test_no_fusion);
-  g_test_add_func ("/strategies/horovod/blocking", test_blocking);
-  g_test_add_func ("/strategies/horovod/fused", test_horovod_fused);
-  g_test_add_func ("/strategies/horovod/alone", test_horovod_alone);
-  g_test_add_func ("/strategies/horovod/algorithms", test_horovod_algorithms);
-  g_test_add_func ("/strategies/horovod/cycle-is-felt", test_cycle_is_felt);
   g_test_add_func ("/strategies/gradient-bytes", test_gradient_bytes);
   g_test_add_func ("/strategies/replicated", test_replicated);
   g_test_add_func ("/strategies/flat", test_flat);
   g_test_add_func ("/strategies/data-parallel", test_one_process);
-  g_test_add_func ("/strategies/parameter-server/hot-variable", test_servers_hot);
-  g_test_add_func ("/strategies/parameter-server/copies", test_servers_copies);
-  g_test_add_func ("/strategies/parameter-server/wire", test_servers_wire);
-  g_test_add_func ("/strategies/parameter-server/servers-apart", test_servers_apart);
-  g_test_add_func ("/strategies/parameter-server/one-box", test_servers_box);
-  g_test_add_func ("/strategies/parameter-server/overlap", test_servers_overlap);
-  g_test_add_func ("/strategies/parameter-server/byteps", test_byteps);
   g_test_add_func ("/strategies/input", test_input);
   g_test_add_func ("/strategies/unfolded", test_unfolded);
   g_test_add_func ("/strategies/single", test_single);

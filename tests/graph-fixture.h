@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+#include "run/point.h"
+#include "run/run.h"
+#include <math.h>
+#include <string.h>
+
+/* A scenario and the graph of its step. */
+typedef struct
+{
+  Scenario  *scenario;
+  Point     *point;
+  StepGraph *graph;
+} Built;
+
+static inline void
+built_clear (Built *b)
+{
+  graph_free (b->graph);
+  point_free (b->point);
+  scenario_free (b->scenario);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Built, built_clear)
+
+/* Takes the scenario. */
+static inline Built
+built_of (Scenario *scenario)
+{
+  g_autoptr (GError) error = NULL;
+  Built b = { .scenario = scenario };
+
+  b.point = point_new (b.scenario, &error);
+  g_assert_no_error (error);
+  b.graph = graph_new ();
+  g_assert_true (strategy_build (b.point->strategy, &b.point->input, b.graph, &error));
+  g_assert_no_error (error);
+  return b;
+}
+
+static inline void
+near (double got, double want)
+{
+  g_assert_cmpfloat_with_epsilon (got, want, 1e-9 * fabs (want) + 1e-15);
+}
