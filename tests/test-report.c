@@ -32,7 +32,7 @@ sample (guint64 nodes, double step)
     .scenario = "ddp-5x8", .strategy = "ddp", .workload = "bert_base", .machine = "box-8xv100", .gpu = "V100", .precision = "fp32",
     .nodes = nodes, .gpus_per_node = 8, .gpus = 8 * nodes, .global_batch = 960, .batch_per_gpu = 24, .accumulation = 1,
     .step_time = step, .step_lo = NAN, .step_hi = NAN, .spread_p50 = NAN, .spread_p95 = NAN, .spread_p99 = NAN, .steady = TRUE,
-    .throughput = 960 / step, .throughput_per_gpu = 960 / step / (double) (8 * nodes), .epoch_time = NAN,
+    .throughput = 960 / step, .throughput_per_gpu = 960 / step / (double) (8 * nodes), .tokens_per_sample = 128, .epoch_time = NAN,
     .scaling_efficiency = 0.348, .efficiency_baseline = "1 node, 8 GPUs", .one_gpu_throughput = NAN,
     .gpu_idle_share = 0.2778, .mfu = NAN, .hfu = NAN,
     .n_exposed = 2, .exposed = exposed, .n_what_if = 1, .what_if = what_if, .n_collectives = 3, .collectives = collectives,
@@ -209,7 +209,9 @@ test_run_table (void)
   report_run (out, FORMAT_TABLE, no_scenarios, results, 1, TRUE, FALSE, &look_plain);
   check_lines (out->str, 100);
   check_has (out->str, "step time        90.00 ms");
-  check_has (out->str, "throughput       10667 samples/s, 266.7 per GPU");
+  /* 960/0.09, and 128 times that */
+  check_has (out->str, "throughput       10667 samples/s, 266.7 per GPU\n                   1365333 tokens/s, 34133 per GPU\n");
+  check_has (out->str, "  price            not known for box-8xv100\n");
   check_has (out->str, "  compute                60.00   66.7 %  ###");
   /* 22.5 of 25 ms on the NICs */
   check_has (out->str, "largest loss is exposed communication, 25.00 ms of 90.00 ms, 90 % of it");
@@ -337,6 +339,7 @@ test_run_json (void)
   g_assert_cmpuint (json_array_get_length (json_object_get_array_member (body, "collectives")), ==, 3);
   /* 9 figures of 10666.666..., not 17 */
   check_has (out->str, "\"throughput_samples_per_s\": 10666.6667,");
+  check_has (out->str, "\"throughput_tokens_per_s\": 1365333.33,");
   g_assert_null (strstr (out->str, "nan"));
   g_assert_null (strstr (out->str, "inf\""));
 }

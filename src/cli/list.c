@@ -90,6 +90,7 @@ list_gpus (Call *call, GError **error)
 
   if (names == NULL)
     return FALSE;
+  rows_hide (rows, "pcie");   /* of its generation; no page has room for it */
   for (gsize i = 0; names[i] != NULL; i++)
     {
       g_autoptr (Gpu) gpu = gpu_load (names[i], error);

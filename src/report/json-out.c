@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/report-parts.h"
 #include "report/json-text.h"
+#include <math.h>
 
 static void
 begin_object (JsonBuilder *b, const char *name)
@@ -206,6 +207,7 @@ put_rates (JsonBuilder *b, const Result *result)
   json_builder_end_object (b);
   json_put_number (b, "throughput_samples_per_s", result->throughput);
   json_put_number (b, "throughput_per_gpu_samples_per_s", result->throughput_per_gpu);
+  json_put_number (b, "throughput_tokens_per_s", result->tokens_per_sample > 0 ? result->throughput * result->tokens_per_sample : NAN);
   json_put_number (b, "one_gpu_throughput_samples_per_s", result->one_gpu_throughput);
   json_put_number (b, "epoch_time_s", result->epoch_time);
   json_put_number (b, "scaling_efficiency", result->scaling_efficiency);

@@ -83,6 +83,20 @@ append_efficiency_note (GString *out, const Result *result)
 }
 
 static void
+append_tokens (GString *out, const Result *result)
+{
+  g_autofree char *all = text_number (result->throughput * result->tokens_per_sample);
+  g_autofree char *each = text_number (result->throughput_per_gpu * result->tokens_per_sample);
+
+  if (!(result->tokens_per_sample > 0))
+    return;
+  g_string_append_printf (out, LABEL "%s tokens/s", "", all);
+  if (result->gpus > 1)
+    g_string_append_printf (out, ", %s per GPU", each);
+  g_string_append_c (out, '\n');
+}
+
+static void
 append_throughput (GString *out, const Result *result)
 {
   g_autofree char *all = text_number (result->throughput);
@@ -92,6 +106,7 @@ append_throughput (GString *out, const Result *result)
   if (result->gpus > 1)
     g_string_append_printf (out, ", %s per GPU", each);
   g_string_append_c (out, '\n');
+  append_tokens (out, result);
   if (isfinite (result->scaling_efficiency) && result->gpus > 1)
     {
       g_autofree char *share = text_percent (result->scaling_efficiency, 1);
@@ -160,6 +175,9 @@ append_extra (GString *out, const Result *result)
         g_string_append_printf (out, ", %s USD per million samples", million);
       g_string_append_c (out, '\n');
     }
+  else if (!g_str_equal (result->machine, "custom"))
+    g_string_append_printf (out, LABEL "not known for %s%s\n", "price", result->machine,
+                            result->reducers + result->servers > 0 ? " or its servers" : "");
 }
 
 static void

@@ -18,10 +18,11 @@ static const char idle_marks[N_CAUSES] = {
   [CAUSE_INPUT] = 'i', [CAUSE_OPTIMIZER] = ' ', [CAUSE_OTHER] = ' ',
 };
 #define COMM_MARK '='
+#define SHORT_MARK '-'   /* a collective that fills less than half of a column */
 
 static const struct { char mark; const char *meaning; } legend[] = {
   { '#', "computes" }, { '%', "computes, slowed by a collective" }, { '@', "optimizer" }, { '+', "other work" },
-  { COMM_MARK, "communicates" }, { 'H', "host issues" }, { 'I', "reads input" }, { 'B', "other stage's work" },
+  { COMM_MARK, "communicates" }, { SHORT_MARK, "communicates for a part of that time" }, { 'H', "host issues" }, { 'I', "reads input" }, { 'B', "other stage's work" },
   { 'W', "slower rank's work" }, { '.', "idle while bytes travel" }, { 'h', "idle: host" }, { 'b', "idle: pipeline bubble" },
   { 'w', "idle: waits for a slower rank" }, { 'i', "idle: waits for input" },
 };
@@ -63,7 +64,8 @@ cover (double (*time)[128], const Span *span, char mark, double column, guint n)
     time[i][(guchar) mark] += MAX (0, MIN (end, column * (i + 1)) - MAX (start, column * i));
 }
 
-/* The mark that holds a column longest; a blank wins where nothing is. */
+/* The mark that holds a column longest; a blank wins where nothing is, but for short
+ * collectives, of which a lane may hold nothing else. */
 static char *
 lane_text (const Lane *lane, double step, guint n)
 {
@@ -87,7 +89,7 @@ lane_text (const Lane *lane, double step, guint n)
             }
         }
       if (column - covered > longest)
-        text[i] = ' ';
+        text[i] = time[i][COMM_MARK] > 0 ? SHORT_MARK : ' ';
     }
   return text;
 }

@@ -35,7 +35,8 @@ typedef struct
   gboolean steady;              /* two equal steps were found; else step_time is a mean */
   guint    steps;
   guint    runs;                /* steps drawn by [noise]; 0: none, and no spread */
-  double   throughput, throughput_per_gpu, epoch_time;
+  double   throughput, throughput_per_gpu, epoch_time;   /* samples/s, s */
+  double   tokens_per_sample;   /* of text, padding not counted; 0: not known, or samples are no text */
   double   scaling_efficiency;  /* NAN: no baseline was run */
   char    *efficiency_baseline; /* "1 node", "one GPU" */
   double   one_gpu_throughput;  /* samples/s of one GPU alone (same batch per GPU in weak, same global batch in strong mode); NAN: not run */

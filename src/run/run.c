@@ -194,6 +194,16 @@ fill_spread (Result *r, const Played *played)
     findings_slowest (r);
 }
 
+/* Once more with a step behind, whose input and host are at work in the reported one. */
+static gboolean
+fill_lanes (Result *r, const Played *played, GError **error)
+{
+  if (played->lengths == NULL && !execution_run (played->x, execution_steps (played->x) + 1, error))
+    return FALSE;
+  summary_lanes (r, played->x, &played->window);
+  return TRUE;
+}
+
 static gboolean
 fill_result (Result *r, const Point *point, const RunOptions *options, GError **error)
 {
@@ -224,10 +234,8 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
   point->strategy->memory (&point->input, &r->memory);
   if (point->strategy->stages != NULL && point->scenario->strategy.pipeline_parallel > 1)
     r->stages = point->strategy->stages (&point->input);
-  if (options->lanes)
-    summary_lanes (r, played.x, &played.window);
   add_warnings (r, point);
-  if (!summary_checks (r, &played, network, error))
+  if (!summary_checks (r, &played, network, error) || (options->lanes && !fill_lanes (r, &played, error)))
     return FALSE;
   sensitivities = want_sensitivities (options, &played);
   played_clear (&played);   /* a large graph need not lie beside that of the next run */

@@ -155,6 +155,17 @@ sample_flop (const StepInput *input, gboolean again)
   return flop;
 }
 
+/* Tokens that a sample holds on average. */
+static double
+sample_tokens (const Point *point)
+{
+  const Shape *shape = &point->workload->dims;
+
+  if (shape->architecture == ARCHITECTURE_NONE || shape->architecture == ARCHITECTURE_VIT)
+    return 0;
+  return (double) shape->sequence * packed_tokens (&point->input);
+}
+
 void
 summary_rates (Result *r, const Point *point)
 {
@@ -165,6 +176,7 @@ summary_rates (Result *r, const Point *point)
 
   r->throughput = (double) r->global_batch / r->step_time;
   r->throughput_per_gpu = r->throughput / (double) r->gpus;
+  r->tokens_per_sample = sample_tokens (point);
   r->epoch_time = samples / r->throughput;
   r->mfu = r->hfu = NAN;   /* of kernels that take no time there is none */
   if (!point->compute.ideal)
