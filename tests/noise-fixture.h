@@ -52,7 +52,7 @@ draw_graph (const Drawing *shape)
   return graph;
 }
 
-typedef struct { double mean, p95, wait; } Drawn;
+typedef struct { double mean, p95, wait, busy; } Drawn;   /* s; the last two of a rank in the mean */
 
 static inline Drawn
 draw (const Drawing *shape, const NoiseSpec *spec, guint runs)
@@ -72,7 +72,8 @@ draw (const Drawing *shape, const NoiseSpec *spec, guint runs)
   /* every tick of every rank has one cause */
   g_assert_true (all == (RankTicks) (played.ledger->to - played.ledger->from) * played.ledger->world);
   return (Drawn) { played.seconds, quantile_at (played.lengths, runs, 0.95),
-                   (double) played.ledger->cause[CAUSE_WAIT] / (double) played.ledger->world / runs / TICKS_PER_S };
+                   (double) played.ledger->cause[CAUSE_WAIT] / (double) played.ledger->world / runs / TICKS_PER_S,
+                   (double) played.ledger->kernels / (double) played.ledger->world / runs / TICKS_PER_S };
 }
 
 static inline NoiseSpec

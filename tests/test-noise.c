@@ -50,6 +50,7 @@ test_efficiency (gconstpointer data)
       g_assert_cmpfloat_with_epsilon (100 / largest_of (want->ranks, 0.4, want->distribution == NOISE_NORMAL), want->efficiency, 0.1);
       /* a rank works for 1 in the mean and waits for the rest: the ledger says so */
       g_assert_cmpfloat_with_epsilon (a.wait, a.mean - 1, each ? 0.01 : 0.03);
+      g_assert_cmpfloat_with_epsilon (a.busy, 1, each ? 0.01 : 0.03);
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/ledger.h"
+#include <math.h>
 
 typedef struct
 {
@@ -91,7 +92,8 @@ give_idle (Walk *w, Id head, Tick from, Tick to)
 }
 
 /* A task on the compute queue ran.  A kernel's time is its own, then that of
- * noise (wait), then that of slower rates (exposed, as contention). */
+ * noise (wait), then that of slower rates (exposed, as contention).  What the
+ * slowest of ranks alike was drawn to take longer, its others stand still. */
 static void
 give_run (Walk *w, Id id, const Task *task, Tick from, Tick to)
 {
@@ -108,12 +110,13 @@ give_run (Walk *w, Id id, const Task *task, Tick from, Tick to)
   const Tick plain = MIN (ticks_from_seconds (own), whole), noisy = MIN (ticks_from_seconds (all), whole);
   const double part = whole > 0 ? (double) (to - from) / (double) whole : 0;
   const Tick slowed = (Tick) ((double) (whole - noisy) * part), noise = (Tick) ((double) (noisy - plain) * part);
+  const Tick still = MIN (noise, (Tick) ((double) ticks_from_seconds (fmax (0, all / what->noise - own)) * part));
 
   give (w, (Cause) task->cause, from + noise + slowed, to);
   give (w, CAUSE_WAIT, from, from + noise);
   give (w, CAUSE_EXPOSED_COMM, from, from + slowed);
   w->ledger->contention += (RankTicks) slowed * w->ranks;
-  w->ledger->kernels += (RankTicks) (to - from) * w->ranks;
+  w->ledger->kernels += (RankTicks) (to - from - still) * w->ranks;
 }
 
 /* A task of a class's compute queue, none before which ends after `at`: its first one in
