@@ -195,14 +195,33 @@ load_donors (Shelf *shelf, const char *path, Donors *donors, GError **error)
   return TRUE;
 }
 
-/* ln median over the donors of the fabric's family, each generation of GPUs with one
+/* ln of the donor's share where it is of that generation and of the fabric's family;
+ * NAN otherwise. */
+static gboolean
+ln_share (Shelf *shelf, const Donors *donors, guint donor, const char *generation, guint64 nodes, double *out, GError **error)
+{
+  const System *system = g_ptr_array_index (donors->systems, donor);
+  GError *wrong = NULL;
+
+  *out = NAN;
+  if (!g_str_equal (g_ptr_array_index (donors->generations, donor), generation)
+      || !g_str_equal (family (system->transport), family (donors->model->between->name)))
+    return TRUE;
+  *out = log (network_plateau_share (shelf, system, nodes, &wrong));
+  if (wrong != NULL)
+    g_propagate_error (error, wrong);
+  return wrong == NULL;
+}
+
+/* Median in ln over the donors of the fabric's family, each generation of GPUs with one
  * vote: parameters of rings and of trees of two nodes do not compare, what both reach
  * does.  NAN: none. */
-static double
-plateau_of (Shelf *shelf, const Donors *donors, guint64 nodes)
+static gboolean
+plateau_of (Shelf *shelf, const Donors *donors, guint64 nodes, double *out, GError **error)
 {
   g_autoptr (GArray) medians = g_array_new (FALSE, FALSE, sizeof (double));
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  const double usual = log (donors->model->between->efficiency_several);
 
   for (guint i = 0; i < donors->systems->len; i++)
     {
@@ -213,26 +232,21 @@ plateau_of (Shelf *shelf, const Donors *donors, guint64 nodes)
         continue;
       for (guint k = i; k < donors->systems->len; k++)
         {
-          const System *system = g_ptr_array_index (donors->systems, k);
-          const double share = g_str_equal (g_ptr_array_index (donors->generations, k), generation)
-                                   && g_str_equal (family (system->transport), family (donors->model->between->name))
-                                 ? log (network_plateau_share (shelf, system, nodes, NULL)) : NAN;
+          double share;
 
-          if (isnan (share))
-            continue;
-          g_array_append_val (values, share);
+          if (!ln_share (shelf, donors, k, generation, nodes, &share, error))
+            return FALSE;
+          if (!isnan (share))
+            g_array_append_val (values, share);
         }
       const double middle = median (values);
       if (values->len > 0)
         g_array_append_val (medians, middle);
     }
   if (medians->len == 1)
-    {
-      const double usual = log (donors->model->between->efficiency_several);
-
-      g_array_append_val (medians, usual);
-    }
-  return medians->len > 0 ? exp (median (medians)) : NAN;
+    g_array_append_val (medians, usual);
+  *out = medians->len > 0 ? exp (median (medians)) : NAN;
+  return TRUE;
 }
 
 static void
@@ -326,7 +340,7 @@ network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path,
   g_auto (NetworkPlatform) platform = { 0 };
   Donors donors = { .model = &fit->model, .systems = systems, .generations = generations, .many_nodes = many_nodes };
   NetworkPriors priors;
-  double of_ring[N_SYSTEM];
+  double of_ring[N_SYSTEM], share = NAN;
   int nearest = TIER_GENERATION;
 
   fit->points = g_array_new (FALSE, FALSE, sizeof (NetworkPoint));
@@ -354,7 +368,8 @@ network_catalogue (Shelf *shelf, const NcclTestsSystem *names, const char *path,
     assume_rails (fit, group, &platform);
   fit->model.table = picks_by_table (&donors, names);
   unshare (fit, &platform, of_ring, many_nodes);
-  const double share = many_nodes && !isnan (platform.node_rate) ? plateau_of (shelf, &donors, group->n_nodes) : NAN;
+  if (many_nodes && !isnan (platform.node_rate) && !plateau_of (shelf, &donors, group->n_nodes, &share, error))
+    return NULL;
   if (!isnan (share))
     network_plateau_set (fit, group, platform.node_rate, share);
   fit->spread = spread_of (&fit->model, many_nodes, nearest);

@@ -29,7 +29,7 @@ bus_rate (const NetworkModel *model, const double *values, const NcclTestsRow *r
 
 /* Nominal bytes/s of the NICs of a node; NAN: nobody says it. */
 static gboolean
-find_line (const System *system, double *line, GError **error)
+line_of (const System *system, double *line, GError **error)
 {
   g_auto (GStrv) files = g_strsplit (system->files != NULL ? system->files : "", ",", 0);
 
@@ -53,9 +53,7 @@ network_plateau_share (Shelf *shelf, const System *system, guint64 nodes, GError
   g_auto (NetworkModel) model = { 0 };
   double values[N_SYSTEM], line;
 
-  if (!find_line (system, &line, error))
-    return NAN;
-  if (system->nodes < 2 || isnan (line) || isnan (system->value[SYSTEM_BN]))
+  if (system->nodes < 2 || isnan (system->value[SYSTEM_BN]) || !line_of (system, &line, error) || isnan (line))
     return NAN;
   if (!network_model_init (&model, shelf, &names, 0, error))
     return NAN;
