@@ -222,6 +222,24 @@ fix_link (NetworkRun *run, Id id, double rate)
   return fixed;
 }
 
+/* What others on the link have, if that is as much but for a rounding: roundings do not
+ * add up over the many that follow each other. */
+static double
+as_others (const NetworkRun *run, const LinkState *link, double rate)
+{
+  CrowdWalk walk = crowd_walk (link);
+
+  for (Id id; (id = crowd_next (run, &walk)) != 0;)
+    if (FIXED (run, id) & FIXED_BIT (id))
+      {
+        const double other = TRANSFER (run, id)->rate;
+
+        if (other <= rate * TIE && rate <= other * TIE)
+          return other;
+      }
+  return rate;
+}
+
 void
 network_fill (NetworkRun *run, gboolean partly)
 {
@@ -259,6 +277,8 @@ network_fill (NetworkRun *run, gboolean partly)
         }
       pop (run);
       level = key > level * TIE ? key : level;
+      if (partly && link->n_open < link->n_uses)
+        level = as_others (run, link, level);
       open -= fix_link (run, id, level);
     }
   for (guint i = 0; i < run->component_links->len; i++)

@@ -5,32 +5,26 @@
 /* Many transfers joined by links that each share with a few: a change reaches some of
  * them.  Rates are max-min fair, and there is only one such set, if each transfer has a
  * link that is full and on which nobody has more, or has its cap (Bertsekas and
- * Gallager, Data Networks, 6.5.2).  So those on changed links are rated anew while all
- * others keep what they have; then who lost that link joins them, until nobody has. */
+ * Gallager, Data Networks, 6.5.2).  So new ones first divide what the others leave, for
+ * most take the place of one that has just ended; then who lost its link joins them,
+ * until nobody has. */
 
 /* Rounds after which it is cheaper to take everyone. */
 #define ROUNDS 16
 /* What is left of a full link by rounding, of its capacity. */
 #define ROUNDING 0x1p-32
 
-static void
+/* FALSE: it was. */
+static gboolean
 take (NetworkRun *run, Id id)
 {
   Transfer *transfer = TRANSFER (run, id);
 
   if (!component_take_transfer (run, id))
-    return;
+    return FALSE;
   for (guint k = 0; k < transfer->n_uses; k++)
     component_take_link (run, USE (run, transfer->uses + k)->link);
-}
-
-static void
-take_crowd (NetworkRun *run, Id link)
-{
-  CrowdWalk walk = crowd_walk (&run->link[link]);
-
-  for (Id transfer; (transfer = crowd_next (run, &walk)) != 0;)
-    take (run, transfer);
+  return TRUE;
 }
 
 static void
@@ -38,58 +32,90 @@ take_changed (NetworkRun *run)
 {
   for (guint i = 0; i < run->dirty->len; i++)
     {
-      const Id seed = g_array_index (run->dirty, Id, i);
-      LinkState *link = &run->link[seed & ~DIRTY_TRANSFER];
+      const Id seed = g_array_index (run->dirty, Id, i), transfer = seed & ~DIRTY_TRANSFER;
 
-      if (seed & DIRTY_TRANSFER)
+      if (!(seed & DIRTY_TRANSFER))
         {
-          if (TRANSFER (run, seed & ~DIRTY_TRANSFER)->activity != 0)
-            take (run, seed & ~DIRTY_TRANSFER);
-          continue;
+          run->link[seed].dirty = FALSE;
+          component_take_link (run, seed);
+          if (!isfinite (run->link[seed].capacity))
+            run->ledger[seed].load = 0;
         }
-      link->dirty = FALSE;
-      component_take_link (run, seed);
-      if (isfinite (link->capacity))
-        take_crowd (run, seed);
-      else
-        run->ledger[seed].load = 0;
+      else if (TRANSFER (run, transfer)->activity != 0)
+        take (run, transfer);
     }
 }
 
 static gboolean
-is_taken (const NetworkRun *run, Id transfer)
+is_full (const LinkState *link)
 {
-  return STAMP (run, transfer) == run->epoch;
+  return link->left >> 127 || (double) link->left <= link->capacity * CAPACITY_ONE * ROUNDING;
 }
 
-/* Those whom the new rates on a link take theirs. */
+/* What the quickest on a link has; `least`: the slowest of those it limits. */
+static double
+most_on (const NetworkRun *run, Id id, double *least)
+{
+  CrowdWalk walk = crowd_walk (&run->link[id]);
+  double most = 0;
+
+  *least = INFINITY;
+  for (Id other; (other = crowd_next (run, &walk)) != 0;)
+    {
+      const Transfer *transfer = TRANSFER (run, other);
+
+      most = MAX (most, transfer->rate);
+      if (transfer->bottleneck == id)
+        *least = MIN (*least, transfer->rate);
+    }
+  return most;
+}
+
+/* Whether another of its links limits it. */
+static gboolean
+find_other (const NetworkRun *run, Transfer *transfer)
+{
+  double least;
+
+  for (guint k = 0; k < transfer->n_uses; k++)
+    {
+      const Id id = USE (run, transfer->uses + k)->link;
+      const LinkState *link = &run->link[id];
+
+      if (id == transfer->bottleneck || !isfinite (link->capacity) || !is_full (link)
+          || most_on (run, id, &least) > transfer->rate * TIE)
+        continue;
+      transfer->bottleneck = id;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* Those on a link whom nothing limits any more, and those who have more than one that
+ * was rated anew and could have it. */
 static void
 take_robbed (NetworkRun *run, Id id)
 {
   const LinkState *link = &run->link[id];
-  const gboolean full = link->left >> 127 || (double) link->left <= link->capacity * CAPACITY_ONE * ROUNDING;
-  double limit = INFINITY, most = 0;   /* of those it limits; of all that were rated anew */
+  const gboolean full = is_full (link);
+  double least, limit = INFINITY;
+  const double most = most_on (run, id, &least);
   CrowdWalk walk = crowd_walk (link);
   Id other;
 
+  if (!(least < INFINITY) || (full && most <= least * TIE))
+    return;
   while ((other = crowd_next (run, &walk)) != 0)
     {
-      const Transfer *transfer = TRANSFER (run, other);
+      Transfer *transfer = TRANSFER (run, other);
 
-      if (!is_taken (run, other))
-        continue;
-      most = MAX (most, transfer->rate);
-      if (transfer->bottleneck == id)
+      if (transfer->bottleneck == id && (!full || most > transfer->rate * TIE)
+          && !find_other (run, transfer) && !take (run, other))
         limit = MIN (limit, transfer->rate);
     }
-  for (walk = crowd_walk (link); (other = crowd_next (run, &walk)) != 0;)
-    {
-      const Transfer *transfer = TRANSFER (run, other);
-
-      if (!is_taken (run, other)
-          && (transfer->rate > limit * TIE || (transfer->bottleneck == id && (!full || most > transfer->rate * TIE))))
-        take (run, other);
-    }
+  for (walk = crowd_walk (link); limit < most && (other = crowd_next (run, &walk)) != 0;)
+    if (TRANSFER (run, other)->rate > limit * TIE)
+      take (run, other);
 }
 
 static gboolean
@@ -106,7 +132,12 @@ static void
 take_component (NetworkRun *run)
 {
   for (guint i = 0; i < run->component_links->len; i++)
-    take_crowd (run, g_array_index (run->component_links, Id, i));
+    {
+      CrowdWalk walk = crowd_walk (&run->link[g_array_index (run->component_links, Id, i)]);
+
+      for (Id transfer; (transfer = crowd_next (run, &walk)) != 0;)
+        take (run, transfer);
+    }
 }
 
 /* Nothing limits it. */
