@@ -9,7 +9,7 @@ HEIGHT = 560 + (STATS_records > 16 ? 18 * (STATS_records - 16) : 0)
 load ARG0[1:strlen(ARG0)-strlen("ledger.gp")] . "common.gp"
 
 CAUSES = "compute optimizer host exposed_comm bubble wait input other"
-array NAME[8] = ["compute", "optimizer", "host", "exposed communication", "pipeline bubble", "wait for slower ranks", "input", "other"]
+array NAME[8] = ["compute", "optimizer", "host", "exposed communication", "pipeline bubble", "wait for other ranks", "input", "other"]
 array FILL[8] = ["#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#CC79A7", "#8C6D1F", "#009E73", "#999999"]
 array SUM[8] = [0, 0, 0, 0, 0, 0, 0, 0]
 cause(k) = column(word(CAUSES, k) . "_s")

@@ -64,6 +64,12 @@ words_link (const char *name)
     { "nic-in", "the NICs of the nodes, inward" },
     { "server-in", "the NICs of the servers, inward" },
     { "server-out", "the NICs of the servers, outward" },
+    { "server-nic-in", "the NICs of the parameter servers, inward" },
+    { "server-nic-out", "the NICs of the parameter servers, outward" },
+    { "reducer-nic-in", "the NICs of the reduction servers, inward" },
+    { "reducer-nic-out", "the NICs of the reduction servers, outward" },
+    { "host-bridge", "the bridges of the CPUs that cards share" },
+    { "socket-link", "the link between the CPUs of a node" },
     { "leaf-up", "the uplinks of the leaf switches" },
     { "leaf-down", "the downlinks of the leaf switches" },
     { "pod-up", "the uplinks of the pods" },
@@ -105,7 +111,10 @@ const char *
 words_resource (const char *name)
 {
   static const struct { const char *name, *words; } known[] = {
-    { "nic", "NICs" }, { "nvlink", "NVLink" }, { "pcie", "PCIe" }, { "GPU rate", "GPU arithmetic" }, { "GPU memory rate", "GPU memory" },
+    { "nic", "NICs" }, { "server-nic", "NICs of the parameter servers" }, { "reducer-nic", "NICs of the reduction servers" },
+    { "leaf-up", "uplinks of the leaves" }, { "leaf-down", "downlinks of the leaves" }, { "pod-up", "uplinks of the pods" },
+    { "pod-down", "downlinks of the pods" }, { "global", "links between groups of nodes" }, { "host-bridge", "bridges of the CPUs" },
+    { "socket-link", "link between CPUs" }, { "nvlink", "NVLink" }, { "pcie", "PCIe" }, { "GPU rate", "GPU arithmetic" }, { "GPU memory rate", "GPU memory" },
     { "kernel floor", "least time of a kernel" }, { "host", "host (issuing kernels)" }, { "framework", "fixed time of the framework" },
   };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A duration longer, and shorter, by this share. */
+/* A duration longer by this share. */
 static const double nudge = 0.01;
 /* Below this a resource is said to change nothing. */
 static const double nothing = 1e-6;
@@ -75,9 +75,9 @@ resource_at (const Point *point, const Resource *resource, double factor, double
 }
 
 static void
-add (NamedTime **out, guint *n, const char *name, double longer, double shorter)
+add (NamedTime **out, guint *n, const char *name, double as_is, double longer)
 {
-  const double slope = (log (longer) - log (shorter)) / (log1p (nudge) - log1p (-nudge));
+  const double slope = (log (longer) - log (as_is)) / log1p (nudge);
 
   if (fabs (slope) > nothing)
     summary_add_time (out, n, name, slope);
@@ -107,7 +107,7 @@ other_way (const Network *network, const char *wire)
 }
 
 static gboolean
-add_links (const Point *point, NamedTime **out, guint *n, GError **error)
+add_links (const Point *point, double as_is, NamedTime **out, guint *n, GError **error)
 {
   const Network *network = cluster_network (point->cluster);
 
@@ -115,7 +115,7 @@ add_links (const Point *point, NamedTime **out, guint *n, GError **error)
     {
       g_autofree char *wire = wire_name (network_link (network, link));
       DurationScale scale = duration_as_is;
-      double longer, shorter;
+      double longer;
 
       if (g_str_has_suffix (wire, "-in"))
         continue;
@@ -124,10 +124,7 @@ add_links (const Point *point, NamedTime **out, guint *n, GError **error)
       scale.link = 1 + nudge;
       if (!step_at (point, &point->compute, &scale, &longer, error))
         return FALSE;
-      scale.link = 1 - nudge;
-      if (!step_at (point, &point->compute, &scale, &shorter, error))
-        return FALSE;
-      add (out, n, wire, longer, shorter);
+      add (out, n, wire, as_is, longer);
     }
   return TRUE;
 }
@@ -143,16 +140,19 @@ larger_first (gconstpointer a, gconstpointer b)
 gboolean
 sensitivity_list (const Point *point, NamedTime **out, guint *n, GError **error)
 {
+  double as_is;
+
+  if (!step_at (point, &point->compute, &duration_as_is, &as_is, error))
+    return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (resources); i++)
     {
-      double longer, shorter;
+      double longer;
 
-      if (!resource_at (point, &resources[i], 1 + nudge, &longer, error)
-          || !resource_at (point, &resources[i], 1 - nudge, &shorter, error))
+      if (!resource_at (point, &resources[i], 1 + nudge, &longer, error))
         return FALSE;
-      add (out, n, resources[i].name, longer, shorter);
+      add (out, n, resources[i].name, as_is, longer);
     }
-  if (!add_links (point, out, n, error))
+  if (!add_links (point, as_is, out, n, error))
     return FALSE;
   if (*n > 1)
     qsort (*out, *n, sizeof **out, larger_first);

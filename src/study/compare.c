@@ -181,7 +181,7 @@ change_reason (const Result *first, const Result *r)
   const Cause change = largest_change (first, r);
   GString *text = g_string_new (NULL);
 
-  g_string_printf (text, "%.2f x as fast as '%s': %s ", ratio, first->scenario, cause_titles[change]);
+  g_string_printf (text, ratio < 0.1 ? "%.2g x as fast as '%s': %s " : "%.2f x as fast as '%s': %s ", ratio, first->scenario, cause_titles[change]);
   append_ms (text, first->ledger[change]);
   g_string_append (text, " -> ");
   append_ms (text, r->ledger[change]);
