@@ -111,6 +111,8 @@ void     output_line  (const char *text);
 void     call_remark  (const Call *call, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* The warnings of a result as remarks, where the form of the results has no room for them. */
 void     call_warnings (const Call *call, const char *path, const Result *result);
+/* The keys among `unused` (of UnusedKey; NULL: none) as remarks with where they stand. */
+void     call_unused  (const Call *call, const Scenario *scenario, const GArray *unused);
 /* How the results are laid out: as the terminal is that they go to. */
 Look     call_look    (const Call *call);
 /* Says an error and gives its exit status; `command` NULL: none yet. */

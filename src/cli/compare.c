@@ -27,7 +27,10 @@ run_compare (Call *call, GError **error)
   if (comparison == NULL)
     return FALSE;
   for (guint i = 0; i < comparison->n; i++)
-    call_warnings (call, call->args[i], comparison->results[i]);
+    {
+      call_unused (call, scenarios->pdata[i], comparison->results[i]->unused);
+      call_warnings (call, call->args[i], comparison->results[i]);
+    }
   report_compare (call->out, (Format) call->options.format, (const Scenario *const *) scenarios->pdata, comparison,
                   &look);
   return TRUE;

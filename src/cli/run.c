@@ -81,7 +81,7 @@ static gboolean
 run_run (Call *call, GError **error)
 {
   RunOptions run_options = {
-    .what_if = TRUE, .one_gpu = TRUE, .interval = TRUE, .monte_carlo = TRUE, .validated = TRUE, .effects = TRUE,
+    .what_if = TRUE, .one_gpu = TRUE, .interval = TRUE, .monte_carlo = TRUE, .validated = TRUE, .effects = TRUE, .unused = TRUE,
     .sensitivities = call->options.verbose ? SENSITIVITIES_ALWAYS : SENSITIVITIES_WHERE_CHEAP,
     .lanes = call->options.timeline, .unfold = call->options.unfold,
   };
@@ -111,6 +111,7 @@ run_run (Call *call, GError **error)
     }
   for (guint i = 0; i < call->n_args; i++)
     {
+      call_unused (call, scenarios->pdata[i], ((const Result *) results->pdata[i])->unused);
       call_warnings (call, call->args[i], results->pdata[i]);
       check_fit (call, call->args[i], results->pdata[i]);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/names.h"
 #include "cli/cli.h"
+#include "run/unused.h"
 #include "scenario/values.h"
 
 /* More points than a picture can show. */
@@ -80,6 +81,25 @@ draw (Call *call, const Scenario *scenario, const ScaleStudy *study, GError **er
   return FALSE;
 }
 
+/* What changes nothing at any size; the caller frees it. */
+static GArray *
+unused_anywhere (const ScaleStudy *study)
+{
+  GArray *unused = NULL;
+
+  for (guint i = 0; i < study->n_curves; i++)
+    for (guint k = 0; k < study->curves[i].n_points; k++)
+      {
+        GArray *of_point = study->curves[i].points[k]->unused;
+
+        if (unused == NULL)
+          unused = g_array_ref (of_point);
+        else
+          unused_meet (unused, of_point);
+      }
+  return unused;
+}
+
 static gboolean
 run_scale (Call *call, GError **error)
 {
@@ -87,6 +107,7 @@ run_scale (Call *call, GError **error)
   g_autofree guint64 *nodes = NULL, *gpus = NULL;
   g_autoptr (Scenario) scenario = NULL;
   g_autoptr (ScaleStudy) study = NULL;
+  g_autoptr (GArray) unused = NULL;
   const Look look = call_look (call);
   const gboolean ok = read_options (&call->options, &scale, error);
 
@@ -100,6 +121,8 @@ run_scale (Call *call, GError **error)
       scenario_locate_error (scenario, error);
       return FALSE;
     }
+  unused = unused_anywhere (study);
+  call_unused (call, scenario, unused);
   for (guint i = 0; i < study->n_curves; i++)   /* of the largest point: those of the others are milder */
     call_warnings (call, call->args[0], study->curves[i].points[study->curves[i].n_points - 1]);
   report_scale (call->out, (Format) call->options.format, scenario, study, &look);

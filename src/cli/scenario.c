@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
 #include "compute/sources.h"
+#include "run/unused.h"
 
 static gboolean
 check_source (const Scenario *scenario, const char *group, const char *key, const char *source, GError **error)
@@ -36,4 +37,18 @@ call_scenario (const Call *call, const char *path, GError **error)
   g_autoptr (Scenario) scenario = scenario_load (path, (const char *const *) call->options.sets, error);
 
   return scenario != NULL && check_sources (scenario, error) ? g_steal_pointer (&scenario) : NULL;
+}
+
+void
+call_unused (const Call *call, const Scenario *scenario, const GArray *unused)
+{
+  for (guint i = 0; unused != NULL && i < unused->len; i++)
+    {
+      const UnusedKey *key = &g_array_index (unused, UnusedKey, i);
+      g_autofree char *swept = g_strconcat (key->group, ".", key->key, NULL);
+      const gboolean given = key_file_get (scenario->file, key->group, key->key) != NULL;
+      g_autofree char *where = given ? key_file_where (scenario->file, key->group, key->key) : key_file_where (scenario->file, "sweep", swept);
+
+      call_remark (call, "%s: [%s] %s changes nothing here: %s", where, key->group, key->key, key->why);
+    }
 }

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/rows.h"
 #include "run/tier.h"
+#include "run/unused.h"
 
 static void
 add_row (Rows *rows, const char *group, const char *key, const char *value, const char *origin)
@@ -142,6 +143,7 @@ run_show (Call *call, GError **error)
   g_autoptr (Scenario) scenario = call_scenario (call, call->args[0], error);
   g_autoptr (Point) point = scenario != NULL ? point_new (scenario, error) : NULL;
   g_autoptr (Rows) rows = rows_new (titles);
+  g_autoptr (GArray) unused = NULL;
 
   if (scenario == NULL)
     return FALSE;
@@ -164,6 +166,8 @@ run_show (Call *call, GError **error)
       scenario_locate_error (scenario, error);
       return FALSE;
     }
+  unused = unused_keys (point);
+  call_unused (call, scenario, unused);
   rows_group (rows);
   rows_print (rows, "values", call);
   return TRUE;

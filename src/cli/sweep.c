@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "run/unused.h"
 
 #define MAX_JOBS 1024u
 #define TICK_US  (100 * 1000)   /* between two lines of progress */
@@ -21,6 +22,7 @@ typedef struct
   gint64       start, last;       /* us */
   guint        done, small, warned;
   char        *first_warning, *first_place;
+  GArray      *unused;            /* keys that change nothing at any point so far; NULL: no point yet */
 } Progress;
 
 static gboolean
@@ -46,6 +48,10 @@ take_point (gpointer user, const SetPoint *point, const Result *result)
   Progress *p = user;
 
   sweep_report_add (p->report, point, result);
+  if (p->unused == NULL)
+    p->unused = g_array_ref (result->unused);
+  else
+    unused_meet (p->unused, result->unused);
   p->small += !result->memory.fits;
   if (!result->memory.fits || result->warnings == NULL || result->warnings[0] == NULL)
     return;
@@ -105,7 +111,7 @@ static gboolean
 sweep (Progress *p, const Scenario *scenario, guint jobs, GError **error)
 {
   const SweepOptions sweep_options = {
-    .jobs = jobs, .run = { .one_gpu = TRUE, .interval = p->call->options.intervals }, .point = take_point, .progress = show_progress, .user = p,
+    .jobs = jobs, .run = { .one_gpu = TRUE, .unused = TRUE, .interval = p->call->options.intervals }, .point = take_point, .progress = show_progress, .user = p,
   };
 
   p->start = g_get_monotonic_time ();
@@ -136,10 +142,12 @@ run_sweep (Call *call, GError **error)
   if (ok)
     {
       sweep_report_end (report, call->out);
+      call_unused (call, scenario, p.unused);
       remark_end (&p, sweep_jobs (jobs, p.done));
     }
   g_free (p.first_warning);
   g_free (p.first_place);
+  g_clear_pointer (&p.unused, g_array_unref);
   return ok;
 }
 

@@ -53,8 +53,8 @@ guint64        cluster_gpus_per_node (const Cluster *cluster);
 double         cluster_price_per_hour (const Cluster *cluster);   /* USD, servers counted; NAN: not known */
 /* The paths of a group.  `which` (collective_paths () of the algorithm): "nccl" (the
  * transports of the scenario), "grpc" (TensorFlow's ring over gRPC; plain stays
- * plain), "parameter-server".  Server fields: of the reducers, where there are none
- * or with which = "parameter-server" of the parameter servers. */
+ * plain), "parameter-server".  Server fields: with "nccl" of the reducers where there
+ * are some, else of the parameter servers. */
 gboolean       cluster_paths   (const Cluster *cluster, const char *which, const RankGroup *group,
                                 Paths *out, GError **error);
 /* What NVLink joins over several nodes (a rack of 72 GPUs) counts as one node for

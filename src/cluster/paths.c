@@ -256,7 +256,7 @@ cluster_paths (const Cluster *c, const char *which, const RankGroup *group, Path
   if (c->system != NULL && !grpc)
     apply_system (c, group, out);
   degrade (c, c->system != NULL && !grpc, out);
-  fill_servers (c, t, parameter || c->reducers.spec.count == 0 ? &c->parameter : &c->reducers, out);
+  fill_servers (c, t, parameter || grpc || c->reducers.spec.count == 0 ? &c->parameter : &c->reducers, out);
   cluster_fill_levels (c, group, out);
   return TRUE;
 }

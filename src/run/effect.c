@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/effect.h"
+#include "run/unused.h"
 #include <math.h>
 #include <string.h>
 
@@ -71,13 +72,14 @@ group_remarks (GStrvBuilder *remarks, const Result *r, const Scenario *scenario,
     return FALSE;
   for (const Key *key = group->keys; key->name != NULL; key++)
     {
-      g_autofree char *remark = NULL;
+      g_autofree char *remark = NULL, *where = NULL;
 
       if (key->required || (group->only != NULL && !g_strv_contains (group->only, key->name))
           || key_file_get (scenario->file, group->name, key->name) == NULL
-          || !same_without (r, scenario, group, key, plain, parts))
+          || (r->unused != NULL && unused_has (r->unused, group->name, key->name)) || !same_without (r, scenario, group, key, plain, parts))
         continue;
-      remark = g_strdup_printf ("[%s] %s changes nothing here: neither the step nor its memory", group->name, key->name);
+      where = key_file_where (scenario->file, group->name, key->name);
+      remark = g_strdup_printf ("[%s] %s (%s) changes nothing here: neither the step nor its memory", group->name, key->name, where);
       g_strv_builder_add (remarks, remark);
     }
   keys_clear (group->keys, plain);

@@ -55,6 +55,7 @@ result_free (Result *r)
   free_named (r->n_what_if, r->what_if);
   free_named (r->n_sensitivity, r->sensitivity);
   g_free (r->validated);
+  g_clear_pointer (&r->unused, g_array_unref);
   g_clear_pointer (&r->stages, g_array_unref);
   free_collectives (r);
   free_lanes (r);

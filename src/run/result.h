@@ -48,6 +48,7 @@ typedef struct
   guint    n_path;              NamedTime *path;          /* critical path, by what runs; sums to step_time */
   guint    n_what_if;           NamedTime *what_if;       /* counterfactuals: "ideal network", "ideal GPU", "ideal input" (where the step waits for it), "no noise": the step time then */
   guint    n_sensitivity;       NamedTime *sensitivity;   /* relative change of the step per relative change of a resource's duration; no seconds */
+  GArray  *unused;              /* of UnusedKey (run/unused.h): keys that can change nothing; NULL: not asked for */
   char    *validated;           /* the validated table nearest to this hardware and the error there; NULL: not asked for */
   guint    n_collectives;       CollectiveUse *collectives;
   guint    n_lanes;             Lane *lanes;              /* of the reported step */

@@ -8,6 +8,7 @@
 #include "run/summary.h"
 #include "run/tier.h"
 #include "run/uncertainty.h"
+#include "run/unused.h"
 #include "run/validated.h"
 #include <math.h>
 
@@ -83,32 +84,15 @@ describe_point (Result *r, const Point *point)
   r->tier = g_strdup (step_tier_names[point->tier]);
 }
 
-/* Servers that the algorithm does not use: paid for, and no cause of the time. */
-static void
-add_idle_servers (GStrvBuilder *builder, const char *kind, guint64 count, const char *algorithm)
-{
-  g_autofree char *text = NULL;
-
-  if (count == 0 || g_str_equal (algorithm, kind))
-    return;
-  text = g_strdup_printf ("[%s] count is %" G_GUINT64_FORMAT ", but [collective] algorithm is '%s' and uses none of them; %s would",
-                          kind, count, algorithm, kind);
-  g_strv_builder_add (builder, text);
-}
-
+/* Reducers too few for the workers. */
 static void
 add_servers (GStrvBuilder *builder, const Point *point)
 {
-  static const char reducers[] = "reduction-server", servers[] = "parameter-server";
-  const Scenario *s = point->scenario;
-  const char *algorithm = s->collective.algorithm != NULL ? s->collective.algorithm : "auto";
-  g_autofree char *pool = g_str_equal (algorithm, reducers) ? cluster_warning (point->cluster) : NULL;
+  const char *algorithm = point->scenario->collective.algorithm;
+  g_autofree char *pool = g_strcmp0 (algorithm, "reduction-server") == 0 ? cluster_warning (point->cluster) : NULL;
 
   if (pool != NULL)
     g_strv_builder_add (builder, pool);
-  add_idle_servers (builder, reducers, s->reducers.count, algorithm);
-  if (!g_str_equal (point->strategy->name, servers))   /* which has its variables there whatever the algorithm */
-    add_idle_servers (builder, servers, s->servers.count, algorithm);
 }
 
 /* A named algorithm that some of the step's calls cannot use. */
@@ -297,6 +281,7 @@ run_point (const Scenario *scenario, const RunOptions *options, GError **error)
     return NULL;
   if (options->what_if && (!findings_uneven (r, point, options, parts, error) || !findings_packing (r, point, options, parts, error)))
     return NULL;
+  r->unused = options->unused ? unused_keys (point) : NULL;
   if (options->effects && point->tier == TIER_STEP_FLOW && r->tasks <= cheap_tasks * r->steps && !effect_remarks (r, scenario, parts, error))
     return NULL;
   if (options->effects && !order_remark (r, scenario, point->cluster, parts, error))

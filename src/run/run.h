@@ -19,6 +19,7 @@ typedef struct
   guint    runs;         /* steps that [noise] draws; 0: the usual number */
   int      sensitivities; /* SENSITIVITIES_* */
   gboolean effects;      /* say which keys change nothing, where that is cheap to find out */
+  gboolean unused;       /* name the keys that can change nothing */
   gboolean validated;    /* name the validated table nearest to the hardware */
   Shelf   *parts;        /* shared with other runs; NULL: read anew */
 } RunOptions;

@@ -282,7 +282,7 @@ Comparison *
 study_compare (Scenario *const *scenarios, guint n, gboolean allow_unequal_batch, GError **error)
 {
   g_autoptr (Shelf) parts = shelf_new ();
-  const RunOptions options = { .one_gpu = TRUE, .parts = parts };
+  const RunOptions options = { .one_gpu = TRUE, .unused = TRUE, .parts = parts };
   g_autoptr (Comparison) c = g_new0 (Comparison, 1);
 
   c->results = g_new0 (Result *, n);

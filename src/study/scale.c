@@ -209,7 +209,7 @@ add_warning (Result *r, const char *text)
 static Result *
 run_place (Shelf *parts, const Scenario *outer, const Place *place, gboolean strong, guint64 scenario_gpus, GError **error)
 {
-  const RunOptions options = { .interval = TRUE, .parts = parts };
+  const RunOptions options = { .interval = TRUE, .unused = TRUE, .parts = parts };
   const gboolean fewer = outer->servers.colocated == COLOCATED_TRUE && outer->servers.count > place->nodes;   /* at most one a node */
   g_autofree char *nodes = g_strdup_printf ("cluster.nodes=%" G_GUINT64_FORMAT, place->nodes);
   g_autofree char *gpus = g_strdup_printf ("cluster.gpus-per-node=%" G_GUINT64_FORMAT, place->gpus_per_node);
