@@ -410,8 +410,8 @@ test_no_effect (void)
   g_autoptr (Result) r = run ("mwms-4x4", sets, &options);
   g_autofree char *all = g_strjoinv ("\n", r->warnings);
 
-  g_assert_nonnull (strstr (all, "[strategy] bucket-size changes nothing"));
-  g_assert_nonnull (strstr (all, "[network] oversubscription changes nothing"));
+  g_assert_nonnull (strstr (all, "[strategy] bucket-size (--set) changes nothing"));
+  g_assert_nonnull (strstr (all, "[network] oversubscription (--set) changes nothing"));
   g_assert_null (strstr (all, "bytes-per-pack"));
 }
 
