@@ -18,6 +18,19 @@ origin_name (OriginKind kind)
 }
 
 gboolean
+origin_kind (const char *word, OriginKind *out)
+{
+  for (int i = 0; origin_names[i] != NULL; i++)
+    {
+      if (!g_str_equal (origin_names[i], word))
+        continue;
+      *out = (OriginKind) i;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
 origin_read (const KeyFile *part, const char *key, Origin *out, GError **error)
 {
   const char *named = key_file_get (part, "origin", key) ? key : "default";
@@ -32,18 +45,17 @@ origin_read (const KeyFile *part, const char *key, Origin *out, GError **error)
   const gsize length = strcspn (text, ":");
   g_autofree char *kind = g_strchomp (g_strndup (text, length));
   const char *rest = text[length] == ':' ? text + length + 1 + strspn (text + length + 1, " \t") : "";
-  for (int i = 0; origin_names[i] != NULL; i++)
-    if (g_str_equal (origin_names[i], kind))
-      {
-        if (*rest == '\0')
-          {
-            key_file_error (part, "origin", named, error,
-                            "no source; write '%s: file, formula or reason'", kind);
-            return FALSE;
-          }
-        *out = (Origin) { .kind = (OriginKind) i, .text = rest };
-        return TRUE;
-      }
+  if (origin_kind (kind, &out->kind))
+    {
+      if (*rest == '\0')
+        {
+          key_file_error (part, "origin", named, error,
+                          "no source; write '%s: file, formula or reason'", kind);
+          return FALSE;
+        }
+      out->text = rest;
+      return TRUE;
+    }
   g_autofree char *unknown = names_unknown ("origin", kind, origin_names);
   key_file_error (part, "origin", named, error, "%s", unknown);
   return FALSE;

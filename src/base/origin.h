@@ -6,6 +6,8 @@
 typedef enum { ORIGIN_ASSUMED, ORIGIN_DERIVED, ORIGIN_MEASURED, ORIGIN_USER } OriginKind;
 typedef struct { OriginKind kind; const char *text; } Origin;   /* text: file, formula or reason; borrowed from its part */
 const char *origin_name (OriginKind kind);
+/* FALSE: no such word. */
+gboolean    origin_kind (const char *word, OriginKind *out);
 
 /* Part files (models/...) say the origin of a value in their group [origin]:
  * "KEY = measured: data/nccl/x.csv", key "default" for the rest. */

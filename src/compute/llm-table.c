@@ -70,12 +70,6 @@ source_allowed (const Query *q, guint row, gboolean fitted)
   return (sources[0] != NULL) == fitted && (q->without == NULL || !g_strv_contains ((const char *const *) sources, q->without));
 }
 
-static OriginKind
-kind_of (const char *word)
-{
-  return g_str_equal (word, "measured") ? ORIGIN_MEASURED : g_str_equal (word, "derived") ? ORIGIN_DERIVED : ORIGIN_ASSUMED;
-}
-
 typedef struct { double value, low, high; guint row; } Found;
 
 static int
@@ -153,12 +147,13 @@ read_constant (LlmModel *model, const Query *q, LlmConstant i, GError **error)
       return FALSE;
     }
   const Found f = middle (found);
-  const char *kind = cell (q, f.row, KIND);
+  OriginKind kind = ORIGIN_ASSUMED;
   g_autofree char *more = found->len > 1 ? g_strdup_printf ("; median of %u", found->len) : g_strdup ("");
   g_autofree char *text = g_strdup_printf ("models/llm.csv: %s, %s: %s%s", cell (q, f.row, STACK), cell (q, f.row, GENERATION),
                                            cell (q, f.row, ORIGIN), more);
 
-  model->origin[i] = (Origin) { kind_of (kind), g_intern_string (text) };
+  origin_kind (cell (q, f.row, KIND), &kind);
+  model->origin[i] = (Origin) { kind, g_intern_string (text) };
   model->value[i] = f.value;
   model->low[i] = f.low;
   model->high[i] = f.high;

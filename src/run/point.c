@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/point.h"
+#include "strategy/software.h"
 #include <math.h>
 
 guint64
@@ -27,6 +28,27 @@ find_workload (Shelf *parts, const WorkloadSpec *spec, GError **error)
   g_autofree char *key = keys_fingerprint (workload_keys, spec);
 
   return shelf_get (parts, &kind, key, spec, error);
+}
+
+static gpointer
+load_costs (gconstpointer what, GError **error)
+{
+  (void) what;
+  return framework_costs_load (error);
+}
+
+static void
+free_costs (gpointer costs)
+{
+  framework_costs_free (costs);
+}
+
+static const FrameworkCosts *
+find_costs (Shelf *parts, GError **error)
+{
+  static const ShelfKind kind = { "framework", load_costs, free_costs };
+
+  return shelf_get (parts, &kind, "", NULL, error);
 }
 
 /* All that a compute model follows from. */
@@ -93,7 +115,8 @@ load_parts (Point *point, Shelf *parts, GError **error)
       return FALSE;
     }
   point->workload = find_workload (parts, &s->workload, error);
-  if (point->workload == NULL)
+  point->input.costs = find_costs (parts, error);
+  if (point->workload == NULL || point->input.costs == NULL)
     return FALSE;
   const ComputeSpec compute = tuned (&s->compute, point->strategy);
   const ComputeSource source = { &compute, cluster_gpu (point->cluster), (Precision) s->workload.precision,
@@ -154,6 +177,7 @@ point_new_from (Shelf *parts, const Scenario *scenario, GError **error)
     .training = &scenario->training,
     .input = &scenario->input,
     .collective = &scenario->collective,
+    .costs = point->input.costs,
     .noise = !noise_spread (&scenario->noise),
     .uneven = &scenario->noise,
   };

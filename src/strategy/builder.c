@@ -270,13 +270,13 @@ price (const Builder *b, GraphCall *call, const RankGroup *group, GError **error
           || !price_group (b->in->cluster, &call->call, &call->group, &call->flow, &on_gpu, error))
         return FALSE;
     }
-  call->launch += isnan (b->in->spec->launch) ? b->policy->launch : b->in->spec->launch;
+  call->launch += software_settled (b->in->spec->launch, b->policy->launch);
   if (!on_gpu)
     call->slowdown = 1;
   else if (b->policy->slowdown > 0 && isnan (b->in->spec->slowdown))
     call->slowdown = b->policy->slowdown;
   else
-    call->slowdown = software_slowdown (b->in->spec, b->in->compute->precision);
+    call->slowdown = software_slowdown (b->in);
   return TRUE;
 }
 

@@ -192,7 +192,7 @@ build_step (Builder *b, GError **error)
 {
   const guint64 micro_steps = b->in->batch.accumulation;
   const gboolean several = builder_world (b->in) > 1 && b->policy->groups != NULL;
-  const double fixed = isnan (b->in->spec->fixed) ? b->policy->fixed : b->in->spec->fixed;
+  const double fixed = software_settled (b->in->spec->fixed, b->policy->fixed);
   guint gradients = NO_ROW;
 
   host_row (b, b->host->step_s, "step");
@@ -224,7 +224,7 @@ data_parallel_build (const StepInput *in, const DataParallel *policy, StepGraph 
   const int kind = in->spec->host == HOST_AUTO ? policy->host : in->spec->host;
   g_autofree double *forward = NULL, *backward = NULL;
   g_autoptr (GArray) open = g_array_new (FALSE, FALSE, sizeof (guint));
-  Builder b = { .in = in, .policy = policy, .host = software_host (kind), .graph = graph, .open = open,
+  Builder b = { .in = in, .policy = policy, .host = software_host (in, kind), .graph = graph, .open = open,
                 .noise = in->noise && in->spec->box_noise ? software_box (in->spec, builder_world (in)) : 1 };
 
   if (!builder_fits (in, 4, error))

@@ -13,8 +13,8 @@ struct DataParallel
   gboolean    one_process;     /* one host thread issues for all GPUs of a node */
   gboolean    root;            /* the first GPU keeps the weights: they leave it before each forward pass, gradients return to it */
   int         host;            /* HOST_* where the scenario says auto */
-  double      fixed;           /* s of the framework's own a step with several ranks, before the first kernel: a slow host hides it */
-  double      launch;          /* s a collective on its queue */
+  const Cost *fixed;           /* s of the framework's own a step with several ranks, before the first kernel: a slow host hides it; NULL: none */
+  const Cost *launch;          /* s a collective on its queue; NULL: none */
   gboolean    always_sync;     /* the host waits for the gradients (else: only a loss scaler makes it) */
   const char *algorithm;       /* where neither scenario nor library chooses; NULL: the library */
   gboolean    buffers;         /* BatchNorm state is broadcast before forward passes */
@@ -59,3 +59,5 @@ double  *data_parallel_ready  (const StepInput *in, const DataParallel *policy);
 void     data_parallel_values (const StepInput *in, const DataParallel *policy, ClusterValue value, gpointer user);
 /* One such value of [strategy]; takes the text. */
 void     data_parallel_say    (ClusterValue value, gpointer user, const char *key, char *text, OriginKind kind, const char *why);
+/* A time with its own origin; NULL: 0. */
+void     data_parallel_say_cost (ClusterValue value, gpointer user, const char *key, const Cost *cost);

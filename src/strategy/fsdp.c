@@ -28,9 +28,6 @@ typedef struct
  * (_free_event_queue.py _max_num_inflight_all_gathers). */
 static const guint most_in_flight = 2;
 
-/* Python of a unit's hooks, in each pass: assumed. */
-static const double hook_s = 0.1e-3;
-
 static ShardUnit *
 unit (const Fsdp *f, guint i)
 {
@@ -116,7 +113,7 @@ static guint
 gather_host (Fsdp *f, const char *label)
 {
   Builder *b = &f->s.b;
-  const guint host = host_row (b, b->host->collective_s + hook_s, label);
+  const guint host = host_row (b, b->host->collective_s + software_cost (b->in, COST_FSDP_HOOK)->value, label);
 
   if (b->in->spec->version == 2 || !b->in->spec->limit_all_gathers || f->free_events->len < most_in_flight)
     return host;
@@ -396,7 +393,7 @@ values (const StepInput *in, ClusterValue value, gpointer user)
   data_parallel_say (value, user, "shard group", g_strdup_printf ("%" G_GUINT64_FORMAT " GPUs, %" G_GUINT64_FORMAT " copies", shard.n_ranks, replicas.n_ranks), ORIGIN_DERIVED, "sharding and shard-size");
   data_parallel_say (value, user, "weights on the wire", g_strdup_printf ("%g B", param_bytes (in)), ORIGIN_DERIVED, "param-dtype");
   data_parallel_say (value, user, "gradients on the wire", g_strdup_printf ("%g B", reduce_bytes (in)), ORIGIN_DERIVED, "reduce-dtype; torch: the parameters' where not given");
-  data_parallel_say (value, user, "hooks of a unit", quantity_format (hook_s, UNIT_TIME), ORIGIN_ASSUMED, "Python of one unit and pass");
+  data_parallel_say_cost (value, user, "hooks of a unit", software_cost (in, COST_FSDP_HOOK));
 }
 
 const Strategy strategy_fsdp = {

@@ -9,11 +9,6 @@
  * the gradients that all have, copies them into the fusion buffer, reduces them and
  * copies them back.  One after another, beside the backward pass. */
 
-/* Agreement, cycle and start of one fused all-reduce: fitted over six published
- * Horovod tables (0.6 to 1.4 ms by the tables left out), with a cycle of 3.5 ms.
- * A wait for the cycle up to this is in it. */
-static const double launch = 1.4e-3;
-
 static int
 framework (const StepInput *in)
 {
@@ -57,7 +52,7 @@ blocking_seconds (gpointer user, double bytes)
 {
   const Blocking *b = user;
 
-  return launch + b->flow.latency + b->per_byte * bytes;
+  return software_cost (b->in, COST_HOROVOD_LAUNCH)->value + b->flow.latency + b->per_byte * bytes;
 }
 
 static gboolean
@@ -74,10 +69,11 @@ price_blocking (Blocking *b)
   return TRUE;
 }
 
+/* A wait for the cycle up to a group's launch is in it. */
 static void
 shorten_delays (GArray *groups, const StepInput *in)
 {
-  const double covered = isnan (in->spec->launch) ? launch : in->spec->launch;
+  const double covered = software_settled (in->spec->launch, software_cost (in, COST_HOROVOD_LAUNCH));
 
   for (guint i = 0; i < groups->len; i++)
     {
@@ -94,7 +90,7 @@ policy (const StepInput *in)
 
   return (DataParallel) {
     .host = eager ? HOST_EAGER : HOST_GRAPH,
-    .launch = launch,
+    .launch = software_cost (in, COST_HOROVOD_LAUNCH),
     .always_sync = TRUE,
     .algorithm = algorithm (in),
     .view = in->spec->compression == COMPRESSION_NONE,

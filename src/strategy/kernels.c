@@ -97,7 +97,7 @@ data_parallel_backward (const StepInput *in, const double *forward)
 double *
 data_parallel_ready (const StepInput *in, const DataParallel *policy)
 {
-  const HostCosts *host = software_host (in->spec->host == HOST_AUTO ? policy->host : in->spec->host);
+  const HostCosts *host = software_host (in, in->spec->host == HOST_AUTO ? policy->host : in->spec->host);
   const guint64 ranks = cluster_nodes (in->cluster) * cluster_gpus_per_node (in->cluster);
   const double noise = in->noise && in->spec->box_noise ? software_box (in->spec, ranks) : 1;
   const double issue = policy->one_process ? (double) cluster_gpus_per_node (in->cluster) : 1;

@@ -82,7 +82,7 @@ policy (const StepInput *in)
     .one_process = TRUE,
     .root = TRUE,
     .host = HOST_EAGER,
-    .launch = 60e-6,
+    .launch = software_cost (in, COST_DATA_PARALLEL_LAUNCH),
     .view = TRUE,
     .groups = groups,
     .leave = leave,

@@ -38,15 +38,13 @@ ddp_buckets (const StepInput *in)
   return buckets;
 }
 
-/* 1.9 ms a step (1.9 to 3.9 by the tables left out): fitted over published DDP
- * tables, a tenth of it when the step is a CUDA graph; 60 us a bucket: assumed. */
 static DataParallel
 ddp_policy (const StepInput *in)
 {
   return (DataParallel) {
     .host = HOST_EAGER,
-    .fixed = in->spec->host == HOST_CUDA_GRAPH ? 0.19e-3 : 1.9e-3,
-    .launch = 60e-6,
+    .fixed = software_cost (in, in->spec->host == HOST_CUDA_GRAPH ? COST_DDP_FIXED_GRAPH : COST_DDP_FIXED),
+    .launch = software_cost (in, COST_DDP_LAUNCH),
     .buffers = in->spec->broadcast_buffers,
     .view = in->spec->bucket_view && in->spec->compression == COMPRESSION_NONE,
     .groups = ddp_buckets (in),
@@ -117,8 +115,7 @@ const Strategy strategy_ddp = {
 };
 
 /* All gradients once after the backward pass, in one piece: MLPerf's BERT, and a
- * bucket cap above the size of the model.  3 ms a step and 0.2 ms a collective:
- * assumed, of the size that published BERT tables leave over. */
+ * bucket cap above the size of the model. */
 static DataParallel
 flat_policy (const StepInput *in)
 {
@@ -128,8 +125,8 @@ flat_policy (const StepInput *in)
   g_free (copy.layers);
   return (DataParallel) {
     .host = HOST_EAGER,
-    .fixed = 3e-3,
-    .launch = 0.2e-3,
+    .fixed = software_cost (in, COST_FLAT_FIXED),
+    .launch = software_cost (in, COST_FLAT_LAUNCH),
     .view = TRUE,
     .half = TRUE,
     .groups = groups,

@@ -231,7 +231,7 @@ sharded_kernels (Sharded *s, GError **error)
   s->b.forward = data_parallel_forward (in);
   s->b.backward = data_parallel_backward (in, s->b.forward);
   s->b.whole = data_parallel_whole (in, s->b.forward);
-  s->slowdown = software_slowdown (in->spec, in->compute->precision);
+  s->slowdown = software_slowdown (in);
   if (!blocks_transformer (workload))
     return TRUE;
   if (!llm_init (&k.model, in->compute, in->spec->stack, error))

@@ -60,7 +60,7 @@ sharded_init (Sharded *s, const StepInput *in, StepGraph *graph, GError **error)
   if (!builder_fits (in, 8, error))
     return FALSE;
   s->b = (Builder) {
-    .in = in, .policy = &s->policy, .host = software_host (kind), .graph = graph,
+    .in = in, .policy = &s->policy, .host = software_host (in, kind), .graph = graph,
     .open = g_array_new (FALSE, FALSE, sizeof (guint)),
     .noise = in->noise && in->spec->box_noise ? software_box (in->spec, builder_world (in)) : 1,
   };

@@ -10,6 +10,8 @@
 #include "strategy/spec.h"
 #include "workload/workload.h"
 
+typedef struct FrameworkCosts FrameworkCosts;   /* strategy/software.h */
+
 /* Everything a strategy needs, resolved.  Borrowed. */
 typedef struct
 {
@@ -20,6 +22,7 @@ typedef struct
   const TrainingSpec   *training;
   const InputSpec      *input;
   const CollectiveSpec *collective;
+  const FrameworkCosts *costs;
   Batch                 batch;
   gboolean              noise;     /* box(N) on compute */
   const NoiseSpec      *uneven;    /* slow ranks, pauses; NULL: all ranks alike */

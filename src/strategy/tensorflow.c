@@ -5,8 +5,7 @@
 /* TensorFlow hands the optimizer all gradients at once; they are concatenated
  * into packs and reduced pack by pack (tensorflow/python/distribute/
  * cross_device_ops.py, cross_device_utils.py).  With the default of one pack
- * nothing overlaps with the backward pass.  3 ms a step: assumed, of the size
- * that published TensorFlow 1 and 2 tables leave over.
+ * nothing overlaps with the backward pass.
  *
  * Between workers AUTO resolves to the ring over gRPC even on GPUs: the runtime
  * takes NCCL only when asked (collective_param_resolver_local.cc,
@@ -18,7 +17,7 @@ policy (const StepInput *in, gboolean several_workers)
     .algorithm = several_workers && in->spec->communication != COMMUNICATION_NCCL ? "grpc-ring" : NULL,
     .one_process = TRUE,
     .host = HOST_GRAPH,
-    .fixed = 3e-3,
+    .fixed = software_cost (in, COST_MIRRORED_FIXED),
     .always_sync = TRUE,
     .groups = buckets_by_pack (in->workload, software_gradient_bytes (in->spec, in->compute->precision, FALSE),
                                in->spec->bytes_per_pack),
@@ -92,8 +91,7 @@ const Strategy strategy_multi_worker_mirrored = {
 };
 
 /* tf_cnn_benchmarks --variable_update=replicated: each tensor its own NCCL
- * all-reduce as soon as its gradient is there.  2 ms a step and 60 us a
- * collective: assumed, round numbers within what its 2017 tables leave over. */
+ * all-reduce as soon as its gradient is there. */
 static DataParallel
 replicated_policy (const StepInput *in)
 {
@@ -102,8 +100,8 @@ replicated_policy (const StepInput *in)
   return (DataParallel) {
     .one_process = TRUE,
     .host = HOST_GRAPH,
-    .fixed = 2e-3,
-    .launch = 60e-6,
+    .fixed = software_cost (in, COST_REPLICATED_FIXED),
+    .launch = software_cost (in, COST_REPLICATED_LAUNCH),
     .view = TRUE,
     .groups = buckets_by_size (in->workload, element, 0, 0),
   };

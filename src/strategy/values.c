@@ -12,10 +12,18 @@ data_parallel_say (ClusterValue value, gpointer user, const char *key, char *tex
   g_free (text);
 }
 
-static char *
-time_text (double seconds)
+static void
+say_time (ClusterValue value, gpointer user, const char *key, double seconds, const Origin *origin)
 {
-  return quantity_format (seconds, UNIT_TIME);
+  data_parallel_say (value, user, key, quantity_format (seconds, UNIT_TIME), origin->kind, origin->text);
+}
+
+void
+data_parallel_say_cost (ClusterValue value, gpointer user, const char *key, const Cost *cost)
+{
+  static const Cost none = { 0, { ORIGIN_ASSUMED, "this framework has none" } };
+
+  say_time (value, user, key, cost != NULL ? cost->value : none.value, cost != NULL ? &cost->origin : &none.origin);
 }
 
 static void
@@ -23,13 +31,13 @@ host_values (const StepInput *in, const DataParallel *policy, ClusterValue value
 {
   static const char *const names[] = { [HOST_EAGER] = "eager", [HOST_GRAPH] = "graph", [HOST_CUDA_GRAPH] = "cuda-graph" };
   const int kind = in->spec->host == HOST_AUTO ? policy->host : in->spec->host;
-  const HostCosts *host = software_host (kind);
+  const HostCosts *host = software_host (in, kind);
 
   if (in->spec->host == HOST_AUTO)
     data_parallel_say (value, user, "host", g_strdup (names[kind]), ORIGIN_ASSUMED, "the framework's usual way");
-  data_parallel_say (value, user, "host operator", time_text (host->operator_s), ORIGIN_ASSUMED, "one operator forward, two backward a layer; reports of 5 to 10 us eager, 1 us in a graph");
-  data_parallel_say (value, user, "host step", time_text (host->step_s), ORIGIN_ASSUMED, "outside the operators");
-  data_parallel_say (value, user, "host collective", time_text (host->collective_s), ORIGIN_ASSUMED, "eager less graph time of a tiny all-reduce, 14 to 39 us");
+  say_time (value, user, "host operator", host->operator_s, &host->origin[HOST_OPERATOR]);
+  say_time (value, user, "host step", host->step_s, &host->origin[HOST_STEP]);
+  say_time (value, user, "host collective", host->collective_s, &host->origin[HOST_COLLECTIVE]);
   data_parallel_say (value, user, "host drives", g_strdup (policy->one_process ? "all GPUs of a node" : "one GPU"), ORIGIN_DERIVED, "processes of the framework");
 }
 
@@ -47,12 +55,15 @@ data_parallel_values (const StepInput *in, const DataParallel *policy, ClusterVa
        ORIGIN_DERIVED, policy->half ? "this stack's gradients are in two bytes under mixed precision" : "gradients have the parameters' type: fp32 under mixed precision");
   data_parallel_say (value, user, "groups of gradients", g_strdup_printf ("%u", policy->groups->len), ORIGIN_DERIVED, "buckets or packs in ready order");
   if (isnan (in->spec->fixed))
-    data_parallel_say (value, user, "fixed", time_text (policy->fixed), ORIGIN_ASSUMED, "left over in published tables of this framework");
+    data_parallel_say_cost (value, user, "fixed", policy->fixed);
   if (isnan (in->spec->launch))
-    data_parallel_say (value, user, "launch of a collective", time_text (policy->launch), ORIGIN_ASSUMED, "on the communication stream");
+    data_parallel_say_cost (value, user, "launch of a collective", policy->launch);
   if (isnan (in->spec->slowdown))
-    data_parallel_say (value, user, "slowdown", g_strdup_printf ("%.3g", software_slowdown (in->spec, in->compute->precision)), ORIGIN_DERIVED,
-         "fit over 609 rows of published data-parallel training; 1.0 to 2.0 in mixed precision");
+    {
+      const Cost *slowdown = software_slowdown_cost (in);
+
+      data_parallel_say (value, user, "slowdown", g_strdup_printf ("%.3g", slowdown->value), slowdown->origin.kind, slowdown->origin.text);
+    }
   if (in->spec->box_noise)
     data_parallel_say (value, user, "box factor", g_strdup_printf ("%.4f", software_box (in->spec, ranks)), ORIGIN_DERIVED,
          "1 + box + rank-noise sqrt (2 ln N), the same fit");

@@ -20,9 +20,6 @@ struct Three
   guint     next;           /* in it: not prefetched so far */
 };
 
-/* Python of a submodule's hooks in each pass: assumed. */
-static const double hook_s = 0.2e-3;
-
 static double
 large_elements (const Layer *layer, double threshold)
 {
@@ -176,7 +173,7 @@ run_layer (Three *z, guint layer, guint at, gboolean backward, GError **error)
 
   if (s->shard.n_ranks > 1)
     {
-      host_row (&s->b, hook_s, "hooks");
+      host_row (&s->b, software_cost (s->b.in, COST_ZERO_HOOK)->value, "hooks");
       if (!fetch (z, at, backward, error))
         return FALSE;
     }

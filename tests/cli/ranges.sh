@@ -37,6 +37,13 @@ reduces all_reduce,1,8,8,H100,,2097152,50,,
 LOCKSTEP_MODELS=models wrong calibrate network reduces.csv
 sed -i 's/^\(efficiency,any,Ampere\),[0-9.]*,/\1,-0.9,/' models/llm.csv
 LOCKSTEP_MODELS=models wrong run good.ini --set cluster.gpu=A100-SXM4-80GB --set workload.name=gpt2 --set strategy.kind=fsdp
+sed -i 's/^ddp,launch_s,/&-/' models/framework.csv
+LOCKSTEP_MODELS=models wrong run good.ini
+sed -i '/^ddp,launch_s,/d' models/framework.csv
+LOCKSTEP_MODELS=models wrong run good.ini
+sed 's/^horovod,\(.*\),derived,/horovod,\1,guessed,/' "$LOCKSTEP_MODELS"/framework.csv > models/framework.csv
+LOCKSTEP_MODELS=models wrong run good.ini
+cp "$LOCKSTEP_MODELS"/framework.csv models
 sed -i 's/^measured,\(.*\),0.65,/measured,\1,-0.65,/' models/interval.csv
 LOCKSTEP_MODELS=models wrong run good.ini
 awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "m") m = i } NR > 1 { $m = -$m } 1' models/workload/resnet50.csv > negative.csv
