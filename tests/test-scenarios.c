@@ -135,6 +135,21 @@ test_alternatives (void)
   g_assert_cmpfloat (step_with ("ddp-5x8-one-node", "cluster.nodes=1"), >, ring);
 }
 
+/* gRPC carries 12 Gbit/s of a node's 50, as models/transport/grpc.ini assumes: cards of
+ * twice the rate change nothing, so the cards are not what bounds the step.  Those of
+ * ddp-5x8 are: with half of their rate the step is longer. */
+static void
+test_software_bound (void)
+{
+  const RunOptions options = { 0 };
+  g_autoptr (Result) grpc = run ("mwms-4x4", NULL, &options), line = run ("ddp-5x8", NULL, &options);
+
+  g_assert_cmpfloat_with_epsilon (step_with ("mwms-4x4", "network.nic-bandwidth=100 Gbit/s"), grpc->step_time, 1e-12);
+  g_assert_cmpstr (grpc->exposed[0].name, ==, "software");
+  g_assert_cmpfloat (step_with ("ddp-5x8", "network.nic-bandwidth=50 Gbit/s"), >, 1.5 * line->step_time);
+  g_assert_cmpstr (line->exposed[0].name, ==, "nic-out");
+}
+
 /* On one node nothing goes to the reducers: bit-equal. */
 static void
 test_one_node (void)
@@ -446,6 +461,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/scenarios/software-bound", test_software_bound);
   g_test_add_func ("/scenarios/ddp-5x8", test_ddp_curve);
   g_test_add_func ("/scenarios/reduction-server", test_reduction_server);
   g_test_add_func ("/scenarios/alternatives", test_alternatives);

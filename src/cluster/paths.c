@@ -160,6 +160,7 @@ fill_between (const Cluster *c, const Transport *t, const RankGroup *group, Path
   leg->rate = fmin (efficiency * leg->links * leg->capacity, given (t->cap, INFINITY) * (double) box);
   out->line_share = efficiency;
   out->between_efficiency = leg->rate / (leg->links * leg->capacity);
+  out->between_capped = leg->rate < efficiency * leg->links * leg->capacity;
   memcpy (leg->share, t->share, sizeof leg->share);
   for (int p = 0; p < N_PROTOCOLS; p++)
     leg->hop[p] = own ? given (c->spec.latency, t->hop[p]) : t->hop[p];
@@ -235,6 +236,7 @@ degrade (const Cluster *c, gboolean measured, Paths *out)
   leg->rate = fmin (leg->rate, c->nic_left * (measured ? leg->rate : out->line_share * leg->links * leg->capacity));
   leg->capacity *= c->nic_left;
   out->between_efficiency = leg->rate / (leg->links * leg->capacity);
+  out->between_capped = out->between_capped && out->between_efficiency < out->line_share;
 }
 
 gboolean

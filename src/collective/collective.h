@@ -43,6 +43,7 @@ typedef struct
   LinkLoad load[COLLECTIVE_MAX_LOADS];   /* per byte of message, twins counted */
   const CollectiveAlgorithm *algorithm;  /* as chosen */
   Protocol protocol;
+  gboolean software;       /* the NICs are asked for what the transport's cap leaves of them: faster ones change nothing */
   double   nic_bytes;      /* wire bytes each way a node per byte of message (of one group) */
   double   messages;       /* host RPCs or steps, for reports */
   double   spread;         /* of its time: nine of ten measured times lie within this factor either way; 0: not known */

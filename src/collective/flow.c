@@ -59,6 +59,7 @@ flow_nics (Flow *flow, double bytes, double share)
 
   add_both (flow, leg->out, leg->in, bytes * flow->twins / leg->links, share, leg->capacity);
   flow->out->nic_bytes += bytes;
+  flow->out->software = flow->paths->between_capped;
 }
 
 void

@@ -119,6 +119,7 @@ typedef struct
   gboolean server_on_both;      /* parameter server: on all workers, and on `servers` machines besides */
   double   line_share;          /* the transport's share of the line, before its cap of a node */
   double   between_efficiency;  /* rate/(links x capacity) of `between` */
+  gboolean between_capped;      /* that is less than line_share: the software of a node is the limit, not its line */
 } Paths;
 
 /* Servers whose lines together match the workers': ceil (nodes x node line/server

@@ -315,6 +315,7 @@ apply_between (const double v[N_SYSTEM], double rails, Paths *paths)
     return;
   leg->rate = v[SYSTEM_BN] * fmin (leg->links / rails, 1);
   paths->between_efficiency = leg->rate / (leg->links * leg->capacity);
+  paths->between_capped = FALSE;   /* measured: nobody knows by what */
 }
 
 void

@@ -76,6 +76,7 @@ words_link (const char *name)
     { "pod-down", "the downlinks of the pods" },
     { "global-out", "the links from a group of nodes to others" },
     { "global-in", "the links to a group of nodes from others" },
+    { "software", "the software between the nodes, below the rate of their NICs" },
     { "contention", "kernels slowed by a collective beside them" },
     { "nvlink", "the NVLinks between GPUs" },
     { "pcie", "the PCIe links inside a node" },
@@ -111,7 +112,7 @@ const char *
 words_resource (const char *name)
 {
   static const struct { const char *name, *words; } known[] = {
-    { "nic", "NICs" }, { "server-nic", "NICs of the parameter servers" }, { "reducer-nic", "NICs of the reduction servers" },
+    { "nic", "NICs" }, { "software", "software between the nodes" }, { "server-nic", "NICs of the parameter servers" }, { "reducer-nic", "NICs of the reduction servers" },
     { "leaf-up", "uplinks of the leaves" }, { "leaf-down", "downlinks of the leaves" }, { "pod-up", "uplinks of the pods" },
     { "pod-down", "downlinks of the pods" }, { "global", "links between groups of nodes" }, { "host-bridge", "bridges of the CPUs" },
     { "socket-link", "link between CPUs" }, { "nvlink", "NVLink" }, { "pcie", "PCIe" }, { "GPU rate", "GPU arithmetic" }, { "GPU memory rate", "GPU memory" },

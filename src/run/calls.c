@@ -24,6 +24,16 @@ kind_equal (gconstpointer x, gconstpointer y)
          && !(p->call.size < q->call.size || p->call.size > q->call.size) && g_str_equal (p->label, q->label);
 }
 
+/* What bounds a call when it is alone: a link, or the transport's software where that
+ * carries less than the line of the NICs.  Borrowed; NULL: latency. */
+static const char *
+bound_of (const GraphCall *call, Id link, const Network *network)
+{
+  const char *name = link != 0 ? network_link (network, link)->name : NULL;
+
+  return name != NULL && call->flow.software && g_str_has_prefix (name, "nic-") ? "software" : name;
+}
+
 static CollectiveUse
 use_of (const Kind *kind, const Network *network)
 {
@@ -33,7 +43,7 @@ use_of (const Kind *kind, const Network *network)
     .label = g_strdup (call->label), .op = g_strdup (collective_op_name (call->call.op)),
     .algorithm = g_strdup (call->flow.algorithm != NULL ? call->flow.algorithm->name : NULL),
     .protocol = g_strdup (protocol_names[call->flow.protocol]),
-    .link = kind->link != 0 ? g_strdup (network_link (network, kind->link)->name) : NULL,
+    .link = g_strdup (bound_of (call, kind->link, network)),
     .bytes = call->call.size, .nic_bytes = call->call.size * call->flow.nic_bytes,
     .start = INFINITY, .end = -INFINITY,
   };

@@ -12,7 +12,7 @@ typedef struct { char *name, *detail; gboolean ok; } Check;
 typedef struct
 {
   char   *label;              /* "bucket 3", "all-reduce of all gradients" */
-  char   *op, *algorithm, *protocol, *link;   /* link: the class that bounds it, "nic-out" */
+  char   *op, *algorithm, *protocol, *link;   /* link: the class that bounds it, "nic-out"; "software": less than those NICs carry */
   double  bytes;              /* message */
   double  nic_bytes;          /* wire bytes each way a node, per call */
   double  start, end;         /* s from the step's start, first of them */

@@ -188,6 +188,29 @@ fill_lanes (Result *r, const Played *played, GError **error)
   return TRUE;
 }
 
+/* Where no call is bound by the line of the NICs, what was made slower with it is the
+ * software that carries less. */
+static void
+name_software (Result *r)
+{
+  gboolean software = FALSE;
+
+  for (guint i = 0; i < r->n_collectives; i++)
+    {
+      const char *link = r->collectives[i].link;
+
+      if (link != NULL && g_str_has_prefix (link, "nic-"))
+        return;
+      software = software || g_strcmp0 (link, "software") == 0;
+    }
+  for (guint i = 0; software && i < r->n_sensitivity; i++)
+    if (g_str_equal (r->sensitivity[i].name, "nic"))
+      {
+        g_free (r->sensitivity[i].name);
+        r->sensitivity[i].name = g_strdup ("software");
+      }
+}
+
 static gboolean
 fill_result (Result *r, const Point *point, const RunOptions *options, GError **error)
 {
@@ -223,8 +246,11 @@ fill_result (Result *r, const Point *point, const RunOptions *options, GError **
     return FALSE;
   sensitivities = want_sensitivities (options, &played);
   played_clear (&played);   /* a large graph need not lie beside that of the next run */
-  return (!options->what_if || add_what_ifs (r, point, options, error))
-         && (!sensitivities || sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error));
+  if ((options->what_if && !add_what_ifs (r, point, options, error))
+      || (sensitivities && !sensitivity_list (point, &r->sensitivity, &r->n_sensitivity, error)))
+    return FALSE;
+  name_software (r);
+  return TRUE;
 }
 
 const char *const run_one_gpu_sets[] = {
