@@ -215,6 +215,12 @@ one_less (Job *job, guint number, uint32_t actor)
     job->spec.done (job->spec.user, number, actor);
 }
 
+static inline Lane *
+lane_of (const Job *job, uint32_t peer, uint32_t lane)
+{
+  return &job->lanes[(gsize) (peer < job->actors ? peer : peer % job->actors) * job->spec.schedule->lanes + lane];
+}
+
 static void
 deliver (Play *play, uint32_t sent)
 {
@@ -223,7 +229,7 @@ deliver (Play *play, uint32_t sent)
   const guint number = track->job;
   Job *job = JOB (play, number);
   const uint32_t from = track->actor, peer = what.peer < job->actors ? what.peer : what.peer % job->actors;
-  Lane *lane = &job->lanes[(gsize) peer * job->spec.schedule->lanes + what.lane];
+  Lane *lane = lane_of (job, what.peer, what.lane);
   const Tick now = engine_now (play->engine);
 
   job->end = now;
@@ -243,6 +249,66 @@ deliver (Play *play, uint32_t sent)
   one_less (job, number, peer);
 }
 
+/* What a message's end will read is asked for some events before, each record once what
+ * leads to it is there. */
+enum { ASK_MESSAGE, ASK_TRACK, ASK_LANE, ASK_WAITING, ASK_STEPS };
+#define ASK_AHEAD(step) (2 * (ASK_STEPS - (step)) - 1)   /* events */
+
+static void
+ask_track (const Play *play, uint32_t id)
+{
+  const char *track = (const char *) TRACK (play, id);
+
+  for (gsize line = 0; line < sizeof (Track); line += 64)
+    __builtin_prefetch (track + line);
+}
+
+static void
+ask (const Play *play, uint32_t sent, guint step)
+{
+  const Sent *message = SENT (play, sent);
+
+  if (step == ASK_MESSAGE)
+    __builtin_prefetch (message);
+  else if (step == ASK_TRACK)
+    ask_track (play, message->track);
+  else
+    {
+      const Lane *lane = lane_of (JOB (play, TRACK (play, message->track)->job), message->peer, message->lane);
+
+      if (step == ASK_LANE)
+        __builtin_prefetch (lane);
+      else if (lane->waiting != NOTHING)
+        ask_track (play, lane->waiting);
+    }
+}
+
+static void
+ask_for_ends (const Play *play)
+{
+  for (guint step = 0; step < ASK_STEPS; step++)
+    {
+      const Id activity = engine_ends_ahead (play->engine, ASK_AHEAD (step));
+      const uint32_t sent = activity < play->of_activity->len ? g_array_index (play->of_activity, uint32_t, activity) : 0;
+
+      if (sent == 0)
+        continue;
+      ask (play, sent - 1, step);
+      if (step < NETWORK_ASK_STEPS)
+        network_ask (play->network, activity, step);
+    }
+}
+
+static void
+ask_for_starts (const Play *play)
+{
+  uint32_t sent;
+
+  for (guint step = ASK_MESSAGE; step <= ASK_TRACK; step++)
+    if (engine_calls_ahead (play->engine, ASK_AHEAD (step), play->arm, &sent))
+      ask (play, sent, step);
+}
+
 void
 play_on_arrive (gpointer user, Engine *e, uint32_t sent)
 {
@@ -256,6 +322,7 @@ play_on_arm (gpointer user, Engine *e, uint32_t sent)
   Play *play = user;
 
   (void) e;
+  ask_for_starts (play);
   SENT (play, sent)->armed = TRUE;
   flow_first (play, TRACK (play, SENT (play, sent)->track));
 }
@@ -280,6 +347,7 @@ play_activity_ended (Play *play, Id activity)
 
   if (sent-- == 0)   /* other traffic */
     return FALSE;
+  ask_for_ends (play);
   g_array_index (play->of_activity, uint32_t, activity) = 0;
   id = SENT (play, sent)->track;
   track = TRACK (play, id);

@@ -16,6 +16,28 @@ engine_events (const Engine *e)
   return e->events;
 }
 
+Id
+engine_ends_ahead (const Engine *e, unsigned ahead)
+{
+  const Event *event = radix_ahead (&e->heap, ahead);
+
+  if (event == NULL || event->target >> EVENT_SHIFT != EVENT_ACTIVITY)
+    return 0;
+  __builtin_prefetch (&e->activity.at[event->target & EVENT_INDEX]);
+  return event->target & EVENT_INDEX;
+}
+
+gboolean
+engine_calls_ahead (const Engine *e, unsigned ahead, Id handler, uint32_t *argument)
+{
+  const Event *event = radix_ahead (&e->heap, ahead);
+
+  if (event == NULL || event->target != EVENT_TARGET (EVENT_HANDLER, handler))
+    return FALSE;
+  *argument = event->argument;
+  return TRUE;
+}
+
 gsize
 engine_event_bytes (const Engine *e)
 {

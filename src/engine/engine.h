@@ -85,6 +85,11 @@ gboolean engine_run  (Engine *e, GError **error);
 void     engine_background (Engine *e, gboolean on);
 Tick     engine_now  (const Engine *e);
 uint64_t engine_events (const Engine *e);   /* events popped so far */
+/* For those who ask early for the memory that they will read: the activity that ends so
+ * many events after the next one, at this instant; 0: another event, or not known yet. */
+Id       engine_ends_ahead  (const Engine *e, unsigned ahead);
+/* The same of a call of `handler`; FALSE: another event. */
+gboolean engine_calls_ahead (const Engine *e, unsigned ahead, Id handler, uint32_t *argument);
 gsize    engine_event_bytes (const Engine *e);   /* memory held for pending events */
 
 /* Activities: `amount` units left; 0 units a tick until a rate is set.  Of one without

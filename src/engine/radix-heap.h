@@ -107,3 +107,16 @@ radix_pop_now (RadixHeap *h)
     radix_heap_advance (h);
   return event;
 }
+
+/* The event `ahead` places behind the next one at the last popped time; NULL: there is
+ * none, or it lies in another block. */
+static inline const Event *
+radix_ahead (const RadixHeap *h, unsigned ahead)
+{
+  const Event *at = h->head + ahead, *end = h->bucket[RADIX_NOW].end;
+  const uintptr_t block = (uintptr_t) h->head / RADIX_BLOCK_BYTES;
+
+  if ((uintptr_t) at / RADIX_BLOCK_BYTES != block || (at >= end && (uintptr_t) (end - 1) / RADIX_BLOCK_BYTES == block))
+    return NULL;
+  return at;
+}

@@ -118,13 +118,34 @@ take_robbed (NetworkRun *run, Id id)
       take (run, other);
 }
 
+/* Asks for who is on a link that comes up some steps later. */
+static void
+ask_ahead (const NetworkRun *run, guint at)
+{
+  enum { CROWDS = 8, TRANSFERS = 3 };
+  const Id *links = (const Id *) run->component_links->data;
+
+  if (at + CROWDS < run->component_links->len)
+    PREFETCH (CROWD_AT (run, run->link[links[at + CROWDS]].first));
+  if (at + TRANSFERS < run->component_links->len)
+    {
+      CrowdWalk walk = crowd_walk (&run->link[links[at + TRANSFERS]]);
+
+      for (Id transfer; (transfer = crowd_next (run, &walk)) != 0;)
+        PREFETCH (TRANSFER (run, transfer));
+    }
+}
+
 static gboolean
 take_all_robbed (NetworkRun *run)
 {
   const guint n = run->component->len, links = run->component_links->len;
 
   for (guint i = 0; i < links; i++)
-    take_robbed (run, g_array_index (run->component_links, Id, i));
+    {
+      ask_ahead (run, i);
+      take_robbed (run, g_array_index (run->component_links, Id, i));
+    }
   return run->component->len > n;
 }
 

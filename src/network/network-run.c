@@ -256,10 +256,43 @@ moved (const NetworkRun *run, Id transfer)
   return SIZE_OF (run, transfer) - engine_left (run->engine, TRANSFER (run, transfer)->activity);
 }
 
+static Id
+transfer_of (const NetworkRun *run, Id activity)
+{
+  return activity < run->of_activity->len ? g_array_index (run->of_activity, Id, activity) : 0;
+}
+
+void
+network_ask (const NetworkRun *run, Id activity, guint step)
+{
+  const Id id = transfer_of (run, activity);
+  const Transfer *transfer = TRANSFER (run, id);
+
+  if (id == 0)
+    return;
+  if (step == 0)
+    {
+      PREFETCH (transfer);
+      PREFETCH (&SIZE_OF (run, id));
+    }
+  else if (step == 1)
+    {
+      PREFETCH (USE (run, transfer->uses));
+      PREFETCH (&USE_BYTES (run, transfer->uses));
+    }
+  else
+    for (const Use *use = USE (run, transfer->uses), *end = use + transfer->n_uses; use < end; use++)
+      {
+        PREFETCH (&run->link[use->link]);
+        PREFETCH (&run->ledger[use->link]);
+        PREFETCH (CROWD_AT (run, use->place / CROWD));
+      }
+}
+
 void
 network_end (NetworkRun *run, Id activity)
 {
-  const Id id = activity < run->of_activity->len ? g_array_index (run->of_activity, Id, activity) : 0;
+  const Id id = transfer_of (run, activity);
 
   if (id == 0)
     return;

@@ -56,6 +56,10 @@ Id          network_start     (NetworkRun *run, Id meeting, double size, double 
 /* Call from on_end: takes the activity's loads off its links.  Any other activity is left alone.
  * (To break a transfer off: this, then engine_cancel ().) */
 void        network_end       (NetworkRun *run, Id activity);
+/* Asks for the memory that network_end () of an activity will read: its records, then
+ * what they lead to, then what those do (step 0, 1, 2; each once the one before is there). */
+#define NETWORK_ASK_STEPS 3u
+void        network_ask       (const NetworkRun *run, Id activity, guint step);
 void        network_run_instant (NetworkRun *run);
 guint64     network_run_solves  (const NetworkRun *run);         /* fillings of a component of several */
 guint64     network_run_rated   (const NetworkRun *run);         /* transfers in them */
