@@ -218,28 +218,33 @@ radix_heap_pop (RadixHeap *h, Event *event)
   return TRUE;
 }
 
+static void
+empty (RadixHeap *h, unsigned b)
+{
+  RadixBucket *bucket = &h->bucket[b];
+
+  if (bucket->end == NULL)
+    return;
+
+  RadixBlock *first = block_of (bucket->begin);
+
+  for (RadixBlock *block = first->next, *next; block != NULL; block = next)
+    {
+      next = block->next;
+      give_block (h, block);
+    }
+  first->next = NULL;
+  bucket->end = bucket->begin;
+}
+
 void
 radix_heap_clear (RadixHeap *h)
 {
-  for (unsigned b = 0; b <= RADIX_NOW; b++)
-    {
-      RadixBucket *bucket = &h->bucket[b];
-
-      if (bucket->end == NULL)
-        continue;
-
-      RadixBlock *first = block_of (bucket->begin);
-
-      for (RadixBlock *block = first->next, *next; block != NULL; block = next)
-        {
-          next = block->next;
-          give_block (h, block);
-        }
-      first->next = NULL;
-      bucket->end = bucket->begin;
-    }
+  empty (h, RADIX_NOW);
+  for (unsigned word = 0; word < RADIX_WORDS; word++)
+    for (; h->occupied[word] != 0; h->occupied[word] &= h->occupied[word] - 1)
+      empty (h, word * 64 + (unsigned) __builtin_ctzll (h->occupied[word]));
   h->head = h->bucket[RADIX_NOW].begin;
-  memset (h->occupied, 0, sizeof h->occupied);
   h->last = 0;
 }
 

@@ -10,64 +10,32 @@
 /* Loops over records that lie anywhere ask for those that come this much later. */
 #define AHEAD 8
 
-#define BOUND(run, i) (&(run)->bounds[HEAP_FIRST + (i)])
+/* What comes up is a link, or with this bit a transfer's cap. */
+#define BOUND_CAP ((uint32_t) 1 << 31)
 
-/* 1 or 0, without a branch to guess wrong: bits of doubles that are not negative
- * compare as the numbers do. */
-static inline guint
-bound_less (const Bound *a, const Bound *b)
-{
-  uint64_t x, y;
-
-  memcpy (&x, &a->key, sizeof x);
-  memcpy (&y, &b->key, sizeof y);
-  return (guint) (x < y) | ((guint) (x == y) & (guint) (a->item < b->item));
-}
-
-/* The least of those below `at`, of which there is at least one. */
-static inline guint
-least_child (const NetworkRun *run, guint at)
-{
-  guint child = 4 * at + 1;
-
-  if (G_LIKELY (child + 4 <= run->n_bounds))
-    {
-      const guint left = child + bound_less (BOUND (run, child + 1), BOUND (run, child));
-      const guint right = child + 2 + bound_less (BOUND (run, child + 3), BOUND (run, child + 2));
-
-      return left + (right - left) * bound_less (BOUND (run, right), BOUND (run, left));
-    }
-  for (guint other = child + 1; other < run->n_bounds; other++)
-    child = bound_less (BOUND (run, other), BOUND (run, child)) ? other : child;
-  return child;
-}
-
-/* A link near the top is looked at soon. */
-#define NEAR 20
-
+/* Shares only rise, and bits of doubles that are not negative compare as the numbers
+ * do: the engine's heap of times serves. */
 static void
-sift_down (NetworkRun *run, guint at)
+push (NetworkRun *run, double share, uint32_t item)
 {
-  const Bound moved = *BOUND (run, at);
+  Event bound = { .target = item };
 
-  for (guint child; 4 * at + 1 < run->n_bounds; at = child)
-    {
-      child = least_child (run, at);
-      if (!bound_less (BOUND (run, child), &moved))
-        break;
-      *BOUND (run, at) = *BOUND (run, child);
-      if (at <= NEAR && !(BOUND (run, at)->item & BOUND_CAP))
-        PREFETCH (&run->link[BOUND (run, at)->item]);
-    }
-  *BOUND (run, at) = moved;
+  memcpy (&bound.time, &share, sizeof share);
+  radix_push (&run->bounds, bound);
 }
 
-static void
-pop (NetworkRun *run)
+/* FALSE: there is none left. */
+static gboolean
+pop (NetworkRun *run, double *share, uint32_t *item)
 {
-  *BOUND (run, 0) = *BOUND (run, --run->n_bounds);
-  if (run->n_bounds > 0)
-    sift_down (run, 0);
+  if (radix_now_empty (&run->bounds) && !radix_heap_refill (&run->bounds))
+    return FALSE;
+
+  const Event bound = radix_pop_now (&run->bounds);
+
+  memcpy (share, &bound.time, sizeof *share);
+  *item = bound.target;
+  return TRUE;
 }
 
 /* Bytes/s of message for each open transfer if they divided what is left. */
@@ -80,20 +48,8 @@ share (const LinkState *link)
 }
 
 static void
-empty_heap (NetworkRun *run, guint room)
-{
-  run->n_bounds = 0;
-  if (run->bounds_room >= room)
-    return;
-  run->bounds_room = MAX (room, 2 * run->bounds_room);
-  g_aligned_free (run->bounds);
-  run->bounds = g_aligned_alloc (HEAP_FIRST + run->bounds_room, sizeof (Bound), 64);
-}
-
-static void
 prepare (NetworkRun *run)
 {
-  empty_heap (run, run->component_links->len + run->component->len);
   for (guint i = 0; i < run->component_links->len; i++)
     {
       const Id id = g_array_index (run->component_links, Id, i);
@@ -108,20 +64,19 @@ prepare (NetworkRun *run)
       link->n_open = link->n_uses;
       link->left = fixed_floor (link->capacity * CAPACITY_ONE);
       if (link->open > 0)
-        *BOUND (run, run->n_bounds++) = (Bound) { share (link), id };
+        push (run, share (link), id);
     }
   for (guint i = 0; i < run->component->len; i++)
     {
       const Id id = g_array_index (run->component, Id, i);
       Transfer *transfer = TRANSFER (run, id);
-      const Bound bound = { transfer->cap, id | BOUND_CAP };
 
       transfer->rate = INFINITY;
       if (i + AHEAD < run->component->len)
         PREFETCH (TRANSFER (run, g_array_index (run->component, Id, i + AHEAD)));
       FIXED (run, id) &= ~FIXED_BIT (id);
-      if (isfinite (bound.key))
-        *BOUND (run, run->n_bounds++) = bound;
+      if (isfinite (transfer->cap))
+        push (run, transfer->cap, id | BOUND_CAP);
     }
 }
 
@@ -130,7 +85,6 @@ prepare (NetworkRun *run)
 static void
 prepare_part (NetworkRun *run)
 {
-  empty_heap (run, run->component_links->len + run->component->len);
   for (guint i = 0; i < run->component_links->len; i++)
     {
       LinkState *link = &run->link[g_array_index (run->component_links, Id, i)];
@@ -145,7 +99,7 @@ prepare_part (NetworkRun *run)
 
       FIXED (run, id) &= ~FIXED_BIT (id);
       if (isfinite (transfer->cap))
-        *BOUND (run, run->n_bounds++) = (Bound) { transfer->cap, id | BOUND_CAP };
+        push (run, transfer->cap, id | BOUND_CAP);
       for (const Use *use = USE (run, transfer->uses), *end = use + transfer->n_uses; use < end; use++)
         {
           LinkState *link = &run->link[use->link];
@@ -162,7 +116,7 @@ prepare_part (NetworkRun *run)
       const Id id = g_array_index (run->component_links, Id, i);
 
       if (run->link[id].open > 0)
-        *BOUND (run, run->n_bounds++) = (Bound) { share (&run->link[id]), id };
+        push (run, share (&run->link[id]), id);
     }
 }
 
@@ -243,24 +197,20 @@ as_others (const NetworkRun *run, const LinkState *link, double rate)
 void
 network_fill (NetworkRun *run, gboolean partly)
 {
-  double level = 0;
+  double level = 0, was;
+  uint32_t item;
 
+  radix_heap_clear (&run->bounds);
   (partly ? prepare_part : prepare) (run);
-  for (guint i = (run->n_bounds + 2) / 4; i-- > 0;)   /* those with one below */
-    sift_down (run, i);
-  for (guint open = run->component->len; open > 0 && run->n_bounds > 0;)
+  for (guint open = run->component->len; open > 0 && pop (run, &was, &item);)
     {
-      Bound *first = BOUND (run, 0);
-      const Id id = first->item & ~BOUND_CAP;
+      const Id id = item & ~BOUND_CAP;
 
-      if (first->item & BOUND_CAP)
+      if (item & BOUND_CAP)
         {
-          const double cap = first->key;
-
-          pop (run);
           if (FIXED (run, id) & FIXED_BIT (id))
             continue;
-          level = cap > level * TIE ? cap : level;
+          level = was > level * TIE ? was : level;
           fix (run, id, level, 0);
           open--;
           continue;
@@ -269,13 +219,11 @@ network_fill (NetworkRun *run, gboolean partly)
       const LinkState *link = &run->link[id];
       const double key = link->n_open > 0 ? share (link) : 0;
 
-      if (link->n_open > 0 && key > first->key && key > level * TIE)
+      if (link->n_open > 0 && key > was && key > level * TIE)
         {
-          first->key = key;
-          sift_down (run, 0);
+          push (run, key, id);
           continue;
         }
-      pop (run);
       level = key > level * TIE ? key : level;
       if (partly && link->n_open < link->n_uses)
         level = as_others (run, link, level);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
+#include "engine/radix-heap.h"
 #include "network/network.h"
 #include <math.h>
 #include <string.h>
@@ -69,10 +70,6 @@ typedef struct
   Tick     since;
 } LinkLedger;
 
-typedef struct { double key; uint32_t item; } Bound;   /* a link, or a transfer's cap with the top bit */
-#define BOUND_CAP ((uint32_t) 1 << 31)
-#define HEAP_FIRST 3
-
 struct NetworkRun
 {
   const Network *network;
@@ -92,8 +89,7 @@ struct NetworkRun
   GArray    *of_activity;               /* Id of its transfer */
   GArray    *dirty;                     /* Ids of links, or of transfers with the top bit */
   GArray    *component, *component_links;   /* Ids */
-  Bound     *bounds;                    /* heap, from [HEAP_FIRST] on: so the four below one share a cache line */
-  guint      n_bounds, bounds_room;
+  RadixHeap  bounds;                    /* of links' shares and transfers' caps, in a filling */
   GArray    *merged;
   uint32_t   epoch;
   guint64    solves, rated;

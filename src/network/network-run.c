@@ -57,6 +57,7 @@ network_run_new (const Network *network, Engine *e, double ticks_per_s)
   run->component = g_array_new (FALSE, FALSE, sizeof (Id));
   run->component_links = g_array_new (FALSE, FALSE, sizeof (Id));
   run->merged = g_array_new (FALSE, FALSE, sizeof (MergedLoad));
+  radix_heap_init (&run->bounds);
   network_run_reset (run);
   return run;
 }
@@ -81,7 +82,7 @@ network_run_free (NetworkRun *run)
   g_array_unref (run->component_links);
   g_array_unref (run->merged);
   g_aligned_free (run->link);
-  g_aligned_free (run->bounds);
+  radix_heap_finish (&run->bounds);
   g_free (run->ledger);
   g_free (run);
 }
