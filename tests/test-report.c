@@ -199,6 +199,26 @@ test_narrow (void)
                    "    hhhh iiii jjjj\n");
 }
 
+/* A narrow page has fewer columns, and says which are not there. */
+static void
+test_narrow_run (void)
+{
+  static const char heading[] = "Collectives of one step", next[] = "Memory of one GPU";
+  Result result = sample (5, 0.090);
+  Result *const results[] = { &result };
+  Look narrow = look_plain;
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  narrow.width = 56;
+  report_run (out, FORMAT_TABLE, no_scenarios, results, 1, FALSE, FALSE, &narrow);
+  char *from = strstr (out->str, heading), *to = strstr (out->str, next);
+
+  g_assert_true (from != NULL && to > from);
+  *to = '\0';
+  check_lines (from, 56);
+  check_has (from, "No room here for: from, to ms");
+}
+
 static void
 test_run_table (void)
 {
@@ -490,6 +510,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/report/run/narrow", test_narrow_run);
   g_test_add_func ("/report/text/numbers", test_numbers);
   g_test_add_func ("/report/table/markdown", test_markdown);
   g_test_add_func ("/report/table/markdown-split", test_markdown_split);

@@ -100,28 +100,77 @@ gigabytes (double rate)
   return text_three (rate / 1e9);
 }
 
+/* What a page without room for all leaves out, the first (1) first. */
+static const struct { const char *title; gboolean right; guint dropped; } columns[] = {
+  { "call", FALSE, 0 }, { "size", TRUE, 0 }, { "how", FALSE, 0 }, { "bound by", FALSE, 2 }, { "from, to ms", TRUE, 1 },
+  { "wire ms", TRUE, 0 }, { "exposed ms", TRUE, 0 }, { "busbw GB/s", TRUE, 3 },
+};
+#define MOST_DROPPED 3u
+
 static void
-add_bunch (TextTable *table, const Bunch *bunch, double step)
+add_bunch (TextTable *table, const Bunch *bunch, double step, guint dropped)
 {
   g_autofree char *from = text_ms (bunch->start, step);
   g_autofree char *to = text_ms (bunch->end, step);
   const char *algorithm = bunch->first->algorithm, *protocol = bunch->first->protocol;
   g_autofree char *how = algorithm != NULL && algorithm[0] != '\0' ? g_strjoin (" ", algorithm, protocol, NULL) : g_strdup ("");
 
-  text_table_take (table, bunch_label (bunch));
-  text_table_take (table, range_text (bunch->smallest, bunch->largest, text_bytes));
-  text_table_add (table, how);
-  text_table_add (table, bunch->first->link);
-  text_table_take (table, g_strdup_printf ("%s to %s", from, to));
-  text_table_take (table, text_ms (bunch->wire, step));
-  text_table_take (table, text_ms (bunch->exposed, step));
-  text_table_take (table, range_text (bunch->slowest, bunch->fastest, gigabytes));
+  char *cells[G_N_ELEMENTS (columns)] = {
+    bunch_label (bunch), range_text (bunch->smallest, bunch->largest, text_bytes), g_strdup (how), g_strdup (bunch->first->link),
+    g_strdup_printf ("%s to %s", from, to), text_ms (bunch->wire, step), text_ms (bunch->exposed, step),
+    range_text (bunch->slowest, bunch->fastest, gigabytes),
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
+    {
+      if (columns[i].dropped == 0 || columns[i].dropped > dropped)
+        text_table_add (table, cells[i]);
+      g_free (cells[i]);
+    }
+}
+
+/* The table without the columns up to `dropped`; does it fit the page? */
+static gboolean
+append_bunches (GString *out, const GArray *bunches, double step, guint dropped, const Look *look)
+{
+  g_autoptr (TextTable) table = text_table_new ("");
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_auto (GStrv) lines = NULL;
+  gboolean fits = TRUE;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
+    if (columns[i].dropped == 0 || columns[i].dropped > dropped)
+      text_table_column (table, columns[i].title, columns[i].right);
+  for (guint i = 0; i < bunches->len; i++)
+    add_bunch (table, &g_array_index (bunches, Bunch, i), step, dropped);
+  text_table_append (table, TABLE_PLAIN, 2, look->width, text);
+  lines = g_strsplit (text->str, "\n", -1);
+  for (gsize i = 0; lines[i] != NULL; i++)
+    fits = fits && g_utf8_strlen (lines[i], -1) <= (glong) look->width;
+  if (!fits && dropped < MOST_DROPPED)
+    return FALSE;
+  g_string_append (out, text->str);
+  return TRUE;
+}
+
+static void
+append_dropped (GString *out, guint dropped, const Look *look)
+{
+  g_autoptr (GString) line = g_string_new ("No room here for:");
+
+  for (guint k = 1; k <= dropped; k++)
+    for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
+      if (columns[i].dropped == k)
+        g_string_append_printf (line, "%s %s", k > 1 ? ";" : "", columns[i].title);
+  g_string_append_c (line, '.');
+  g_string_append (out, "  ");
+  report_text (out, line->str, 2, look);
 }
 
 void
 collectives_table (GString *out, const Result *result, const Look *look)
 {
-  g_autoptr (TextTable) table = text_table_new ("<call|>size|<how|<bound by|>from, to ms|>wire ms|>exposed ms|>busbw GB/s");
+  guint dropped = 0;
   g_autoptr (GArray) bunches = g_array_new (FALSE, FALSE, sizeof (Bunch));
 
   for (guint i = 0; i < result->n_collectives; i++)
@@ -140,9 +189,10 @@ collectives_table (GString *out, const Result *result, const Look *look)
           g_array_append_val (bunches, bunch);
         }
     }
-  for (guint i = 0; i < bunches->len; i++)
-    add_bunch (table, &g_array_index (bunches, Bunch, i), result->step_time);
-  text_table_append (table, TABLE_PLAIN, 2, look->width, out);
+  while (!append_bunches (out, bunches, result->step_time, dropped, look))
+    dropped++;
+  if (dropped > 0)
+    append_dropped (out, dropped, look);
 }
 
 /* As nccl-tests prints it, so that a measured table can lie beside it. */
