@@ -71,6 +71,13 @@ has_tuning (const char *cell, const char *tuning)
   return g_strv_contains ((const char *const *) names, tuning);
 }
 
+/* By how much of a step's memory traffic and idle tensor cores they remove: nothing;
+ * images laid out for tensor cores; that and element-wise kernels fused (or the layout by
+ * hand); norms fused too; everything.  A tuning without rows lies between those next to it. */
+static const struct { const char *name; int rank; } tunings[] = {
+  { "plain", 0 }, { "graph", 1 }, { "nhwc", 2 }, { "xla", 2 }, { "fused", 3 }, { "mlperf", 4 },
+};
+
 typedef struct
 {
   const CsvTable *table;
@@ -130,6 +137,65 @@ known_tuning (const Query *q, GError **error)
   g_autofree char *message = names_unknown ("tuning", q->tuning, (const char *const *) known->pdata);
   g_set_error (error, KEYS_ERROR, KEYS_ERROR_UNKNOWN, "[compute] tuning: %s", message);
   return FALSE;
+}
+
+static int
+tuning_rank (const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (tunings); i++)
+    {
+      if (g_str_equal (tunings[i].name, name))
+        return tunings[i].rank;
+    }
+  return -1;
+}
+
+/* Of the tunings that a row stands for the one nearest to the wanted. */
+static int
+row_tuning (const Query *q, guint row)
+{
+  const int wanted = tuning_rank (q->tuning);
+  g_auto (GStrv) names = g_strsplit (csv_text (q->table, row, q->column[TUNING]), "/", 0);
+  int nearest = -1;
+
+  for (guint i = 0; names[i] != NULL; i++)
+    {
+      const int rank = tuning_rank (names[i]);
+
+      if (nearest < 0 || ABS (rank - wanted) < ABS (nearest - wanted))
+        nearest = rank;
+    }
+  return nearest;
+}
+
+/* The tuning itself, or those next to it on either side that have rows.  Over all families
+ * the words mean nothing: few have layouts and norms to gain by. */
+typedef struct { int below, above; } Beside;
+
+static Beside
+tunings_beside (const Query *q, const Level *level, gboolean fitted)
+{
+  const int wanted = tuning_rank (q->tuning);
+  Beside beside = { G_MININT, G_MAXINT };
+
+  for (guint row = 0; row < csv_rows (q->table) && wanted >= 0; row++)
+    {
+      const int rank = row_tuning (q, row);
+
+      if (rank < 0 || !row_matches (q, row, level) || !source_allowed (q, row, fitted))
+        continue;
+      beside.below = rank <= wanted ? MAX (beside.below, rank) : beside.below;
+      beside.above = rank >= wanted ? MIN (beside.above, rank) : beside.above;
+    }
+  return beside;
+}
+
+static gboolean
+stands_beside (const Query *q, guint row, const Level *level, const Beside *beside)
+{
+  const int rank = row_tuning (q, row);
+
+  return level->family == FAMILY_ANY || rank < 0 || tuning_rank (q->tuning) < 0 || rank == beside->below || rank == beside->above;
 }
 
 static int
@@ -250,6 +316,7 @@ try_rows (const Query *q, const Level *level, gboolean fitted, Efficiency *out, 
 {
   g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double)), ends = g_array_new (FALSE, FALSE, sizeof (double));
   g_autoptr (GString) sources = g_string_new (NULL);
+  const Beside beside = tunings_beside (q, level, fitted);
   guint last = 0, nearest = G_MAXUINT;
 
   *found = FALSE;
@@ -257,7 +324,7 @@ try_rows (const Query *q, const Level *level, gboolean fitted, Efficiency *out, 
     {
       double value;
 
-      if (!row_matches (q, row, level) || !source_allowed (q, row, fitted))
+      if (!row_matches (q, row, level) || !source_allowed (q, row, fitted) || !stands_beside (q, row, level, &beside))
         continue;
       if (!csv_number_in (q->table, row, q->column[EFFICIENCY], least, most, &value, error))
         return FALSE;
