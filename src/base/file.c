@@ -20,6 +20,8 @@ file_display_name (const char *path)
 {
   if (is_stdin (path))
     return g_strdup ("stdin");
+  if (*path == '\0')
+    return g_strdup ("''");
   g_autofree char *utf8 = g_utf8_validate (path, -1, NULL)
     ? g_strdup (path) : g_filename_display_name (path);
   GString *name = g_string_new (NULL);

@@ -63,6 +63,7 @@ typedef struct
   GString       *out;           /* the results: written at the end, whole */
   int            status;        /* STATUS_DONE unless the command says otherwise */
   const char    *doing;         /* what may take long, for the notice; atomic; NULL: nothing to add */
+  char          *next;          /* a remark for when the results are written; NULL: none */
 } Call;
 
 /* A command: one file, one const table. */

@@ -315,6 +315,8 @@ predict (Call *call, const KeyFile *file, const Specs *specs, const GArray *size
   cluster = cluster_new (&specs->cluster, &specs->network, &specs->reducers, &specs->servers, error);
   if (cluster == NULL || !cluster_use_system (cluster, &specs->calibration, error))
     return NULL;
+  if (tiers->tier >= TIER_MESSAGE)
+    g_atomic_pointer_set (&call->doing, "each message of each rank is played, of every size (fewer: --sizes)");
   table = study_collective (op, cluster, algorithm, protocol_names[specs->collective.protocol],
                             (const double *) (gpointer) sizes->data, sizes->len, error);
   if (table == NULL

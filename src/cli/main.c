@@ -67,8 +67,11 @@ run_command (const Command *command, char **argv)
     status = call.status;
   else
     status = write_results (command, call.options.output, out, call.status);
+  if (call.next != NULL && status == STATUS_DONE)
+    call_remark (&call, "%s", call.next);
   options_clear (&call.options);
   g_strfreev (call.args);
+  g_free (call.next);
   return status;
 }
 

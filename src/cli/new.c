@@ -196,7 +196,7 @@ run_new (Call *call, GError **error)
     }
   write_scenario (call->out, kind);
   if (path != NULL)
-    call_remark (call, "next: lockstep run %s", path);
+    call->next = g_strdup_printf ("next: lockstep run %s", path);
   return TRUE;
 }
 

@@ -43,6 +43,9 @@ read_shape (const char *text, MeasuredPoint *point)
          g_ascii_string_to_unsigned (g_strstrip (parts[1]), 10, 1, MAX_PER_NODE, &point->gpus_per_node, NULL);
 }
 
+/* A step, or samples/s. */
+static const double least_measured = 1e-9, most_measured = 1e12;
+
 static gboolean
 read_point (const KeyFile *file, const char *key, MeasuredPoint *point, GError **error)
 {
@@ -63,6 +66,9 @@ read_point (const KeyFile *file, const char *key, MeasuredPoint *point, GError *
     }
   else if (!(*value > 0))
     key_file_error (file, "measured", key, error, "%s is not above 0", text);
+  else if (!(*value >= least_measured && *value <= most_measured))
+    key_file_error (file, "measured", key, error, "%s is nothing that can be measured; give %s", text,
+                    rate ? "1e-09 to 1e+12 samples/s" : "1 ns to 1e+12 s");
   else
     return TRUE;
   return FALSE;
