@@ -42,3 +42,16 @@ near (double got, double want)
 {
   g_assert_cmpfloat_with_epsilon (got, want, 1e-9 * fabs (want) + 1e-15);
 }
+
+/* Bytes of all calls of a label in the step's graph; takes the scenario. */
+static inline double
+bytes_of_label (Scenario *scenario, const char *label)
+{
+  g_auto (Built) b = built_of (scenario);
+  double bytes = 0;
+
+  for (guint i = 0; i < b.graph->calls->len; i++)
+    if (g_str_equal (graph_get_call (b.graph, i)->label, label))
+      bytes += graph_get_call (b.graph, i)->call.size;
+  return bytes;
+}

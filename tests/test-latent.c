@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "run/point.h"
-#include "run/run.h"
+#include "graph-fixture.h"
 #include "strategy/megatron-plan.h"
 #include <math.h>
 #include <string.h>
@@ -81,18 +80,7 @@ test_params (void)
 static double
 bytes_of (const char *sets, const char *label)
 {
-  g_autoptr (Scenario) s = scenario (sets);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (Point) point = point_new (s, &error);
-  g_autoptr (StepGraph) graph = graph_new ();
-  double bytes = 0;
-
-  g_assert_no_error (error);
-  g_assert_true (strategy_build (point->strategy, &point->input, graph, &error));
-  for (guint i = 0; i < graph->calls->len; i++)
-    if (g_str_equal (graph_get_call (graph, i)->label, label))
-      bytes += graph_get_call (graph, i)->call.size;
-  return bytes;
+  return bytes_of_label (scenario (sets), label);
 }
 
 /* Two micro-batches of 4096 tokens, two bytes.  A layer gathers 1536 + 576 squeezed

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "graph-fixture.h"
 #include "base/csv.h"
-#include "run/point.h"
-#include "run/run.h"
 #include "strategy/megatron-plan.h"
 #include <math.h>
 #include <string.h>
@@ -269,22 +268,10 @@ test_properties (void)
   g_assert_cmpfloat (step ("cluster.nodes=16 training.global-batch=128 strategy.tp-comm-overlap=yes"), <, step ("cluster.nodes=16 training.global-batch=128"));
 }
 
-/* Bytes of all calls of a label in a step's graph. */
 static double
 bytes_of (const char *sets, const char *label)
 {
-  g_autoptr (Scenario) s = scenario (sets);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (Point) point = point_new (s, &error);
-  g_autoptr (StepGraph) graph = graph_new ();
-  double bytes = 0;
-
-  g_assert_no_error (error);
-  g_assert_true (strategy_build (point->strategy, &point->input, graph, &error));
-  for (guint i = 0; i < graph->calls->len; i++)
-    if (g_str_equal (graph_get_call (graph, i)->label, label))
-      bytes += graph_get_call (graph, i)->call.size;
-  return bytes;
+  return bytes_of_label (scenario (sets), label);
 }
 
 /* Hidden 12288, 96 layers, sequence 2048, two bytes: an activation of one sample is
