@@ -28,6 +28,7 @@ CsvTable   *csv_parse   (const char *name, const char *text, gsize length, GErro
 void        csv_free    (CsvTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CsvTable, csv_free)
 
+/* Rows behind the header; text is borrowed from the table. */
 guint       csv_rows    (const CsvTable *table);
 guint       csv_columns (const CsvTable *table);
 const char *csv_column_name (const CsvTable *table, guint column);

@@ -12,6 +12,7 @@
  * general ones. */
 typedef struct Rules Rules;
 
+/* Errors name file, line and column; caller frees. */
 Rules      *rules_load (const char *path, GError **error);
 void        rules_free (Rules *rules);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Rules, rules_free)

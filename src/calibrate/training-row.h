@@ -51,6 +51,7 @@ typedef struct
   char       *platform;        /* for people */
 } TrainingRow;
 
+/* A row that cannot be used says why (skip); never NULL.  Caller frees. */
 TrainingRow *training_row_read (const TrainingReader *reader, const CsvTable *table, guint row);
 void         training_row_free (TrainingRow *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrainingRow, training_row_free)

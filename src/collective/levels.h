@@ -23,6 +23,7 @@ void pattern_halving (guint64 nodes, const PatternData *data, NodeEdge edge, gpo
 void pattern_pat     (guint64 nodes, const PatternData *data, NodeEdge edge, gpointer user);
 void pattern_pairs   (guint64 nodes, const PatternData *data, NodeEdge edge, gpointer user);
 
+/* Rounds of each over so many nodes. */
 guint rounds_halving (guint64 nodes);
 guint rounds_pat     (guint64 nodes);
 

@@ -50,6 +50,7 @@ typedef struct
 
 void        kernel_part_free    (KernelPart *part);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (KernelPart, kernel_part_free)
+/* Was the measured row of this hash (KernelRow) in the fit? */
 gboolean    kernel_part_has_row (const KernelPart *part, guint64 row_hash);
 /* A file's beginning; then each group. */
 void        kernel_part_head    (GString *text, const KernelPart *part);

@@ -53,6 +53,8 @@ extern const KernelForm kernel_gemm, kernel_roofline, kernel_stream, kernel_atte
 /* NULL and an error that names the forms. */
 const KernelForm *kernel_form_find (const char *name, GError **error);
 
+/* FLOP and bytes of a product m x n x k, `batch` times, and of fused attention; sizes of an
+ * element in bytes. */
 void kernel_shape_gemm      (KernelShape *shape, double m, double n, double k, double batch, double in_bytes, double out_bytes);
 void kernel_shape_attention (KernelShape *shape, double batch, double seq, double heads, double kv_heads, double head_dim,
                              gboolean causal, double element);

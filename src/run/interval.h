@@ -23,6 +23,7 @@ typedef struct
                               * communication, host, input */
 } IntervalSituation;
 
+/* Reads models/interval.csv; errors name line and column.  Caller frees. */
 IntervalTable *interval_table_load (GError **error);
 void           interval_table_free (IntervalTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IntervalTable, interval_table_free)

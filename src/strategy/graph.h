@@ -99,4 +99,5 @@ void  graph_edge   (StepGraph *graph, guint before, guint after);
 
 #define graph_task(graph, i)     (&g_array_index ((graph)->tasks, GraphTask, (i)))
 #define graph_get_call(graph, i) (&g_array_index ((graph)->calls, GraphCall, (i)))
+/* Ranks of all classes together. */
 guint64 graph_world (const StepGraph *graph);

@@ -91,5 +91,6 @@ gboolean megatron_message   (const Megatron *m, guint from, guint to, const char
 /* Kernels, host and calls of one pass of one micro-batch through a virtual stage. */
 gboolean megatron_work (const Megatron *m, PipelineWork *forward, PipelineWork *backward, GError **error);
 
+/* Bytes of the fullest GPU; of each stage (MemoryStage, caller frees). */
 void megatron_memory (const StepInput *in, MemoryUse *out);
 GArray *megatron_stages (const StepInput *in);

@@ -65,6 +65,8 @@ typedef struct
   GArray **open;            /* of guint, a stage: rows that its next kernel has to wait for */
 } PipelineRows;
 
+/* Adds a step to an empty graph; `rows`: what further tasks are added by, O(tasks).
+ * pipeline_rows_clear () frees what is in them. */
 void  pipeline_build (const Pipeline *pipeline, StepGraph *graph, PipelineRows *rows);
 void  pipeline_rows_clear (PipelineRows *rows, const Pipeline *pipeline);
 /* A kernel (or a fixed task) on the compute queue of every class of a stage, behind
