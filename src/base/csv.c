@@ -260,17 +260,10 @@ csv_table_parse (const char *name, const char *text, gsize length, GError **erro
 CsvTable *
 csv_load (const char *path, GError **error)
 {
-  g_autofree char *problem = NULL;
   gsize length;
-  g_autofree char *text = file_read (path, CSV_MAX_BYTES, &length, &problem);
+  g_autofree char *text = file_read (path, CSV_MAX_BYTES, &length, CSV_ERROR, CSV_ERROR_READ, error);
 
-  if (text == NULL)
-    {
-      g_autofree char *name = file_display_name (path);
-      g_set_error (error, CSV_ERROR, CSV_ERROR_READ, "%s: %s", name, problem);
-      return NULL;
-    }
-  return csv_table_parse (path, text, length, error);
+  return text != NULL ? csv_table_parse (path, text, length, error) : NULL;
 }
 
 guint

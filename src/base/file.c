@@ -93,8 +93,8 @@ read_all (int fd, gsize limit, gsize *length, char **problem)
   return (char *) g_byte_array_free (g_steal_pointer (&bytes), FALSE);
 }
 
-char *
-file_read (const char *path, gsize limit, gsize *length, char **problem)
+static char *
+read_or_say (const char *path, gsize limit, gsize *length, char **problem)
 {
   const gboolean input = is_stdin (path);
   struct stat st;
@@ -114,5 +114,16 @@ file_read (const char *path, gsize limit, gsize *length, char **problem)
     *problem = check_kind (&st, input, limit);
   char *text = *problem == NULL ? read_all (fd, limit, length, problem) : NULL;
   close (fd);
+  return text;
+}
+
+char *
+file_read (const char *path, gsize limit, gsize *length, GQuark domain, int code, GError **error)
+{
+  g_autofree char *problem = NULL, *name = file_display_name (path);
+  char *text = read_or_say (path, limit, length, &problem);
+
+  if (text == NULL)
+    g_set_error (error, domain, code, "%s: %s", name, problem);
   return text;
 }

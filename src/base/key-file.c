@@ -89,17 +89,10 @@ key_file_parse (const char *name, const char *text, gsize length, GError **error
 KeyFile *
 key_file_load (const char *path, GError **error)
 {
-  g_autofree char *problem = NULL;
   gsize length;
-  g_autofree char *text = file_read (path, KEYS_MAX_BYTES, &length, &problem);
+  g_autofree char *text = file_read (path, KEYS_MAX_BYTES, &length, KEYS_ERROR, KEYS_ERROR_READ, error);
 
-  if (text == NULL)
-    {
-      g_autofree char *name = file_display_name (path);
-      g_set_error (error, KEYS_ERROR, KEYS_ERROR_READ, "%s: %s", name, problem);
-      return NULL;
-    }
-  return key_file_parse (path, text, length, error);
+  return text != NULL ? key_file_parse (path, text, length, error) : NULL;
 }
 
 const char *

@@ -18,39 +18,15 @@ static const guint  solve_iterations = 24;
 /* An efficiency this many times the first guess has no more effect to give. */
 static const double solve_reach = 64;
 
+/* The row with these keys beside its own (NULL: none). */
 static gboolean
-run_once (Shelf *parts, const TrainingRow *row, double efficiency, guint64 accumulation, TrainingStep *out, GError **error)
-{
-  const RunOptions options = { .parts = parts };
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
-  g_autofree char *divide = g_strconcat ("compute.efficiency=", g_ascii_formatd (number, sizeof number, "%.12g", efficiency), NULL);
-  g_autofree char *micro = g_strdup_printf ("training.accumulation=%" G_GUINT64_FORMAT, accumulation);
-  const char *const sets[] = { micro, isnan (efficiency) ? NULL : divide, NULL };
-  g_autoptr (Scenario) scenario = scenario_with (row->scenario, sets, error);
-  g_autoptr (Result) result = scenario != NULL ? run_scenario (scenario, &options, error) : NULL;
-
-  if (result == NULL)
-    return FALSE;
-  out->seconds = result->step_time;
-  memcpy (out->ledger, result->ledger, sizeof out->ledger);
-  return TRUE;
-}
-
-static double
-extend (double few, double more, guint64 accumulation)
-{
-  return more + (more - few) / (double) (long_accumulation - short_accumulation) * (double) (accumulation - long_accumulation);
-}
-
-/* With other keys and its batch as it is. */
-static gboolean
-run_with (Shelf *parts, const TrainingRow *row, double efficiency, const char *layers, const char *batch, TrainingStep *out,
+run_with (Shelf *parts, const TrainingRow *row, double efficiency, const char *key, const char *other, TrainingStep *out,
           GError **error)
 {
   const RunOptions options = { .parts = parts };
   char number[G_ASCII_DTOSTR_BUF_SIZE];
   g_autofree char *divide = g_strconcat ("compute.efficiency=", g_ascii_formatd (number, sizeof number, "%.12g", efficiency), NULL);
-  const char *const all[] = { isnan (efficiency) ? layers : divide, isnan (efficiency) ? batch : layers, isnan (efficiency) ? NULL : batch, NULL };
+  const char *const all[] = { isnan (efficiency) ? key : divide, isnan (efficiency) ? other : key, isnan (efficiency) ? NULL : other, NULL };
   g_autoptr (Scenario) scenario = scenario_with (row->scenario, all, error);
   g_autoptr (Result) result = scenario != NULL ? run_scenario (scenario, &options, error) : NULL;
 
@@ -59,6 +35,20 @@ run_with (Shelf *parts, const TrainingRow *row, double efficiency, const char *l
   out->seconds = result->step_time;
   memcpy (out->ledger, result->ledger, sizeof out->ledger);
   return TRUE;
+}
+
+static gboolean
+run_once (Shelf *parts, const TrainingRow *row, double efficiency, guint64 accumulation, TrainingStep *out, GError **error)
+{
+  g_autofree char *micro = g_strdup_printf ("training.accumulation=%" G_GUINT64_FORMAT, accumulation);
+
+  return run_with (parts, row, efficiency, micro, NULL, out, error);
+}
+
+static double
+extend (double few, double more, guint64 accumulation)
+{
+  return more + (more - few) / (double) (long_accumulation - short_accumulation) * (double) (accumulation - long_accumulation);
 }
 
 /* One block and micro-batch: what a second of each adds, less what a second

@@ -233,14 +233,8 @@ nccl_tests_parse (const char *name, const char *text, gsize length, GError **err
 NcclTests *
 nccl_tests_load (const char *path, GError **error)
 {
-  g_autofree char *problem = NULL, *text = NULL, *name = file_display_name (path);
   gsize length;
+  g_autofree char *text = file_read (path, NCCL_TESTS_MAX_BYTES, &length, NCCL_TESTS_ERROR, NCCL_TESTS_ERROR_INPUT, error);
 
-  text = file_read (path, NCCL_TESTS_MAX_BYTES, &length, &problem);
-  if (text == NULL)
-    {
-      g_set_error (error, NCCL_TESTS_ERROR, NCCL_TESTS_ERROR_INPUT, "%s: %s", name, problem);
-      return NULL;
-    }
-  return nccl_tests_parse (path, text, length, error);
+  return text != NULL ? nccl_tests_parse (path, text, length, error) : NULL;
 }
