@@ -185,7 +185,7 @@ test_oracle (gconstpointer data)
   problem_clear (&p);
 }
 
-/* All at once is looked at from above, one change from where it is: the same to the tick. */
+/* All at once, or one change from where it is: the same to the tick. */
 static void
 test_both_ways (gconstpointer data)
 {
@@ -305,7 +305,7 @@ test_succession (gconstpointer data)
 int
 main (int argc, char **argv)
 {
-  /* The first changes too little at once to be looked at from above, the last is no one component. */
+  /* The first changes too little for all to be rated at once, the last is no one component. */
   static const Case few = { 64, 300, 1, TRUE }, many = { 512, 4000, 1, FALSE }, caps = { 512, 4000, 1, TRUE },
                     islands = { 512, 4000, 4, TRUE };
 

@@ -63,71 +63,22 @@ network_component (NetworkRun *run, Id seed)
     }
 }
 
-/* When much changes at once, all of it is usually one component.  Seen from above,
- * by joining the links of each transfer (Tarjan's union-find, path halving), the
- * transfers are read in the order in which they lie. */
+/* When much changes at once, all is rated: rates of several components found together
+ * are those of each.  So the transfers are read in the order in which they lie. */
 
 #define MANY 4096    /* changes, from where that pays */
 
-static Id
-root_of (Id *parent, Id link)
-{
-  while (parent[link] != link)
-    link = parent[link] = parent[parent[link]];
-  return link;
-}
-
-/* The links that limit a transfer, joined: how many joins, less one if nothing
- * limits it, for then it is a component of its own. */
-static guint
-join_links (NetworkRun *run, const Transfer *transfer)
-{
-  Id *parent = (Id *) run->parent->data;
-  Id root = 0;
-  guint joins = 0;
-
-  for (const Use *use = USE (run, transfer->uses), *end = use + transfer->n_uses; use < end; use++)
-    {
-      const Id other = parent[use->link] != 0 ? root_of (parent, use->link) : root;
-
-      if (root != 0 && other != root)
-        {
-          parent[other] = root;
-          joins++;
-        }
-      else
-        root = other;
-    }
-  return joins - (root == 0);
-}
-
-/* Every link that can limit a root of its own; how many. */
-static guint
-plant (NetworkRun *run)
-{
-  guint n = 0;
-
-  g_array_set_size (run->parent, run->n_links + 1);
-  for (Id id = 1; id <= run->n_links; id++)
-    {
-      const gboolean limits = run->link[id].n_uses > 0 && isfinite (run->link[id].capacity);
-
-      g_array_index (run->parent, Id, id) = limits ? id : 0;
-      n += limits;
-    }
-  return n;
-}
-
-/* The links of the one component; the others have changed too and carry nothing that counts. */
 static void
 take_links (NetworkRun *run)
 {
   g_array_set_size (run->component_links, 0);
   for (Id id = 1; id <= run->n_links; id++)
     {
-      run->link[id].dirty = FALSE;
+      LinkState *link = &run->link[id];
+
+      link->dirty = FALSE;
       link_settle (run, &run->ledger[id]);
-      if (g_array_index (run->parent, Id, id) != 0)
+      if (link->n_uses > 0 && isfinite (link->capacity))
         g_array_append_val (run->component_links, id);
       else
         run->ledger[id].load = 0;
@@ -137,20 +88,12 @@ take_links (NetworkRun *run)
 gboolean
 network_component_all (NetworkRun *run)
 {
-  guint components;
-
   if (run->dirty->len < MANY || run->dirty->len < run->n_live || run->dirty->len < run->n_links / 4)
     return FALSE;
-  components = plant (run);
   g_array_set_size (run->component, 0);
   for (Id id = 1; id < run->transfers->len; id++)
     if (TRANSFER (run, id)->activity != 0)
-      {
-        components -= join_links (run, TRANSFER (run, id));
-        g_array_append_val (run->component, id);
-      }
-  if (components != 1)
-    return FALSE;
+      g_array_append_val (run->component, id);
   take_links (run);
   return TRUE;
 }

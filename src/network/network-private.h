@@ -81,7 +81,6 @@ struct NetworkRun
   GArray    *transfers, *uses, *crowds;   /* [0] is not used */
   GArray    *stamp;                     /* of a transfer: epoch of the last component it was in */
   GArray    *fixed;                     /* 64 transfers each: is its rate fixed, in this filling */
-  GArray    *parent;                    /* of links, when all is looked at together */
   guint      n_live;
   GArray    *size, *use_bytes;          /* of a transfer's message; wire bytes per byte of message, all twins */
   Id         spare_transfer, spare_crowd;
@@ -190,7 +189,7 @@ component_take_link (NetworkRun *run, Id id)
 }
 
 /* Component.c: who shares links with a seed, into run->component and
- * run->component_links; or everyone, if all are joined. */
+ * run->component_links; or everyone, if nearly all has changed (else FALSE). */
 #define DIRTY_TRANSFER ((uint32_t) 1 << 31)
 void     network_component     (NetworkRun *run, Id seed);
 gboolean network_component_all (NetworkRun *run);

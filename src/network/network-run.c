@@ -48,7 +48,6 @@ network_run_new (const Network *network, Engine *e, double ticks_per_s)
   run->crowds = g_array_new (FALSE, TRUE, sizeof (Crowd));
   run->stamp = g_array_new (FALSE, TRUE, sizeof (uint32_t));
   run->fixed = g_array_new (FALSE, TRUE, sizeof (uint64_t));
-  run->parent = g_array_new (FALSE, FALSE, sizeof (Id));
   run->size = g_array_new (FALSE, FALSE, sizeof (double));
   run->use_bytes = g_array_new (FALSE, FALSE, sizeof (double));
   run->spare_uses = g_array_new (FALSE, TRUE, sizeof (Id));
@@ -72,7 +71,6 @@ network_run_free (NetworkRun *run)
   g_array_unref (run->crowds);
   g_array_unref (run->stamp);
   g_array_unref (run->fixed);
-  g_array_unref (run->parent);
   g_array_unref (run->size);
   g_array_unref (run->use_bytes);
   g_array_unref (run->spare_uses);
