@@ -169,6 +169,12 @@ checkpoints (const Point *point)
 }
 
 static gboolean
+packs (const Point *point)
+{
+  return SPEC (workload).packing.kind != 0;
+}
+
+static gboolean
 uses_storage (const Point *point)
 {
   return TRAFFIC.input_size > 0 || TRAFFIC.checkpoint_steps > 0;
@@ -242,6 +248,7 @@ const UnusedRule unused_of_others[] = {
   { "network", "pxn", NULL, has_rails, "it is of topology = rail" },
   { "network", "pod-oversubscription", NULL, has_pods, "leaves-per-pod is not given: there are no pods" },
   { "network", "topology oversubscription ecmp-share pod-oversubscription groups routing", NULL, several_leaves, at_one_leaf },
+  { "workload", "document-length document-length-cv", NULL, packs, "packing is none" },   /* other values than 0 are refused */
   { "compute", "tuning efficiency compute-efficiency memory-efficiency norm kernel-floor winograd depthwise large-gemm-rate without-source",
     NULL, takes_time, ideal_kernels },
   { "compute", "compute-efficiency norm kernel-floor winograd depthwise tuning", NULL, by_roofline,
