@@ -12,16 +12,22 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 n=0
 
-# outputs PROGRAM ARGUMENTS: what it prints and writes, and how it ends.
+# outputs FOLDER PROGRAM ARGUMENTS: what it prints and writes there, and how it ends, to FOLDER.out.
 outputs ()
 {
-  "$@" 2>&1 < /dev/null
-  status=$?
-  if [ -e rows.csv ]; then
-    cat rows.csv
-    rm rows.csv
-  fi
-  echo "exit $status"
+  folder=$1
+  shift
+  mkdir -p "$folder"
+  (
+    cd "$folder" || exit 1
+    "$@" 2>&1 < /dev/null
+    status=$?
+    if [ -e rows.csv ]; then
+      cat rows.csv
+      rm rows.csv
+    fi
+    echo "exit $status"
+  ) > "$folder.out"
 }
 
 # same ARGUMENTS: @NAME stands for a shipped scenario.
@@ -36,17 +42,24 @@ same ()
       *) set -- "$@" "$argument" ;;
     esac
   done
-  outputs "$first" "$@" > first.out
+  k=0
+  for other in $others; do
+    k=$((k + 1))
+    outputs $k "$other" "$@" &
+  done
+  outputs first "$first" "$@"
+  wait
   if [ "$(tail -n 1 first.out)" != 'exit 0' ]; then
     tail -n 5 first.out | sed 's/^/# /'
     echo "not ok $n - $label"
     return
   fi
+  k=0
   for other in $others; do
-    outputs "$other" "$@" > other.out
-    cmp -s first.out other.out && continue
+    k=$((k + 1))
+    cmp -s first.out $k.out && continue
     echo "# other bytes in $other:"
-    diff first.out other.out | head -n 5 | sed 's/^/# /'
+    diff first.out $k.out | head -n 5 | sed 's/^/# /'
     echo "not ok $n - $label"
     return
   done

@@ -134,6 +134,9 @@ main (int argc, char **argv)
     {
       g_autofree char *path = g_strdup_printf ("/validate-llm/%s", wholes[i].name);
 
+      /* 2,000 rows more: code that the others run */
+      if (wholes[i].folder != NULL && g_getenv ("LOCKSTEP_SANITIZED") != NULL)
+        continue;
       g_test_add_data_func (path, &wholes[i], test_whole);
     }
   g_test_add_func ("/validate-llm/apart", test_apart);
