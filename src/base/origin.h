@@ -23,3 +23,6 @@ gboolean    part_is_file (const char *name);
 /* All names of a kind, sorted; g_strfreev. */
 char      **part_list   (const char *kind);
 const char *part_folder (void);
+/* A file of the calibration tables: in LOCKSTEP_CALIBRATION, else in calibration/
+ * beside the folder of parts.  Caller frees. */
+char       *calibration_path (const char *file);

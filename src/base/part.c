@@ -19,6 +19,16 @@ part_folder (void)
   return LOCKSTEP_INSTALLED_MODELS_DIR;
 }
 
+char *
+calibration_path (const char *file)
+{
+  const char *folder = g_getenv ("LOCKSTEP_CALIBRATION");
+
+  if (folder != NULL && *folder != '\0')
+    return g_build_filename (folder, file, NULL);
+  return g_build_filename (part_folder (), "..", "calibration", file, NULL);
+}
+
 static int
 compare_names (gconstpointer a, gconstpointer b)
 {

@@ -51,7 +51,7 @@ read_platform (const CsvTable *table, guint row, NetworkPlatform *out, GError **
 gboolean
 network_platform_find (const char *path, NetworkPlatform *out, GError **error)
 {
-  g_autofree char *base = g_path_get_basename (path), *list = g_build_filename (part_folder (), "..", "calibration", "network-platforms.csv", NULL);
+  g_autofree char *base = g_path_get_basename (path), *list = calibration_path ("network-platforms.csv");
   g_autoptr (CsvTable) table = NULL;
   guint file;
 

@@ -10,16 +10,6 @@
 /* A printed time and a printed rate further apart than this contradict each other. */
 static const double most_apart = 0.1;
 
-static char *
-calibration_path (const char *file)
-{
-  const char *folder = g_getenv ("LOCKSTEP_CALIBRATION");
-
-  if (folder != NULL && *folder != '\0')
-    return g_build_filename (folder, file, NULL);
-  return g_build_filename (part_folder (), "..", "calibration", file, NULL);
-}
-
 TrainingReader *
 training_reader_new (GError **error)
 {

@@ -35,6 +35,7 @@ cp "$LOCKSTEP_MODELS"/../calibration/*.csv calibration
 printf 'file,intra,node_rate_GBps,rails,launch,origin\nreduces*,,,-8,,\n' > calibration/network-platforms.csv
 reduces all_reduce,1,8,8,H100,,2097152,50,,
 LOCKSTEP_MODELS=models wrong calibrate network reduces.csv
+LOCKSTEP_CALIBRATION=calibration wrong calibrate network reduces.csv
 sed -i 's/^\(efficiency,any,Ampere\),[0-9.]*,/\1,-0.9,/' models/llm.csv
 LOCKSTEP_MODELS=models wrong run good.ini --set cluster.gpu=A100-SXM4-80GB --set workload.name=gpt2 --set strategy.kind=fsdp
 sed -i 's/^ddp,launch_s,/&-/' models/framework.csv
