@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/names.h"
 #include "calibrate/fit.h"
 #include "calibrate/training-validate.h"
 #include "calibrate/validate-rows.h"
@@ -18,12 +19,6 @@ static const char head[] =
   "table,strategy,networks,gpu,nodes,rows,median,p90\n";
 
 enum { ROWS_MIN = 3 };
-
-static int
-compare_paths (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
 
 static int
 compare_keys (gconstpointer a, gconstpointer b, gpointer unused)
@@ -101,7 +96,7 @@ add_folder (const TrainingReader *reader, const char *folder, const char *const 
       if (g_str_has_suffix (name, ".csv") && (only == NULL || g_strv_contains (only, name)))
         g_ptr_array_add (names, g_build_filename (folder, name, NULL));
     }
-  g_ptr_array_sort (names, compare_paths);
+  g_ptr_array_sort (names, names_compare);
   for (guint i = 0; i < names->len; i++)
     add_table (reader, names->pdata[i], out);
 }

@@ -127,3 +127,9 @@ names_unknown (const char *kind, const char *typed, const char *const *names)
   g_autofree char *list = names_join (names);
   return g_strdup_printf ("unknown %s %s; there are: %s", kind, quoted, list);
 }
+
+int
+names_compare (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}

@@ -14,3 +14,6 @@ char       *names_join    (const char *const *names);
 /* What was read, as it may stand in a one-line message: 'text', control bytes
  * and bad UTF-8 escaped, cut after 60 characters.  Caller frees. */
 char       *names_quote   (const char *text);
+/* Order of two strings by their bytes, given pointers to them: for qsort () and
+ * g_ptr_array_sort (). */
+int         names_compare (gconstpointer a, gconstpointer b);

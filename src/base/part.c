@@ -29,12 +29,6 @@ calibration_path (const char *file)
   return g_build_filename (part_folder (), "..", "calibration", file, NULL);
 }
 
-static int
-compare_names (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
 char **
 part_list (const char *kind)
 {
@@ -46,7 +40,7 @@ part_list (const char *kind)
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
     if (g_str_has_suffix (name, SUFFIX) && name[0] != '.')
       g_ptr_array_add (names, g_strndup (name, strlen (name) - strlen (SUFFIX)));
-  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (names, names_compare);
   g_ptr_array_add (names, NULL);
   return (char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/origin.h"
 #include "calibrate/training-reading.h"
 
@@ -157,12 +158,6 @@ read_time (Reading *r)
     reading_refuse (r, skip_inconsistent, "batch, throughput and step time contradict each other");
 }
 
-static int
-compare_keys (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
 static char *
 scenario_text (const Reading *r)
 {
@@ -171,7 +166,7 @@ scenario_text (const Reading *r)
   GString *text = g_string_new (NULL);
   const char *group = "";
 
-  qsort (keys, n, sizeof *keys, compare_keys);
+  qsort (keys, n, sizeof *keys, names_compare);
   for (guint i = 0; i < n; i++)
     {
       const char *key = keys[i], *dot = strchr (key, '.');

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "compute/sources.h"
 
-#include <string.h>
-
 #include "base/csv.h"
 #include "base/names.h"
 #include "base/origin.h"
@@ -30,12 +28,6 @@ add_sources (GPtrArray *known, const char *file, const char *column_name, GError
   return TRUE;
 }
 
-static int
-compare_names (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
 gboolean
 source_check (const char *name, GError **error)
 {
@@ -47,7 +39,7 @@ source_check (const char *name, GError **error)
       return FALSE;
   if (g_ptr_array_find_with_equal_func (known, name, g_str_equal, NULL))
     return TRUE;
-  g_ptr_array_sort (known, compare_names);
+  g_ptr_array_sort (known, names_compare);
   g_ptr_array_add (known, NULL);
   read = names_quote (name);
   list = g_strjoinv (", ", (char **) known->pdata);
